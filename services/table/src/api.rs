@@ -241,7 +241,7 @@ impl TableService for Api {
     ) -> Result<Response<Self::WatchLobbyStream>, Status> {
         let caller = Caller::of_anybody(&request);
         let expiry = TokenExpiry::of(&request).cloned();
-        Ok(Response::new(self.lobby_stream(&caller, request.into_inner(), expiry).await?))
+        Ok(self.lobby_stream(&caller, request.into_inner(), expiry).await?)
     }
 
     async fn get_table(

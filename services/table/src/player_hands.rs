@@ -18,7 +18,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{Log, Position, ReadError};
+use eventlog::{Event, Log, Position, ReadError, Reader};
 use futures_util::StreamExt as _;
 use primitives::{HandId, PlayerId, TableId, UnixMicros};
 use proto::audit::v1 as pb;
@@ -213,8 +213,8 @@ pub(crate) fn result_sign(result: i32) -> Result<Option<i16>, BadField> {
 /// Follows the log and writes the hands of its events, until the log is lost or closed.
 pub(crate) async fn follow(log: Log, hands: PlayerHands) {
     let Some(repo) = hands.repo.clone() else { return };
-    let (stopped, log) = (log.stopped(), log);
-    let mut from = loop {
+    let stopped = log.stopped();
+    let begun = loop {
         match repo.begin(log.size()).await {
             Ok(from) => break from,
             Err(error) => tracing::warn!(%error, "{WAITING}"),
@@ -223,51 +223,77 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
             return;
         }
     };
-    let mut events = log.subscribe(Position(from)).ready_chunks(MAX_EVENTS);
+    let mut events = log.subscribe(Position(begun)).ready_chunks(MAX_EVENTS);
+    let mut writer = Writer { repo, reader: log.reader().clone(), written: begun };
     // The log's handle must not keep the log open.
     drop(log);
     while let Some(chunk) = events.next().await {
-        let mut rows = HandRows::default();
-        let (mut to, mut is_stopped) = (from, false);
+        let (mut read, mut is_stopped) = (Vec::new(), false);
         for event in chunk {
             match event {
-                // Another process has written it.
-                Ok(event) if event.position.0 < from => {}
-                Ok(event) => {
-                    rows.add(&event);
-                    to = event.position.0 + 1;
-                }
+                Ok(event) => read.push(event),
                 Err(ReadError::Stopped) => is_stopped = true,
-                Err(error) => {
-                    tracing::warn!(%error, "{WAITING}");
-                    tokio::time::sleep(RETRY_PAUSE).await;
-                }
+                Err(error) => tracing::warn!(%error, "{WAITING}"),
             }
         }
-        let written = stopped.run_until_cancelled(write(&repo, from, to, &rows)).await;
-        match written {
-            Some(size) => from = size,
-            None => return,
+        if read.is_empty() && !is_stopped {
+            tokio::time::sleep(RETRY_PAUSE).await;
         }
-        hands.log_size.send_replace(from);
-        if is_stopped {
+        if stopped.run_until_cancelled(writer.write_all(&read)).await.is_none() || is_stopped {
             return;
         }
+        hands.log_size.send_replace(writer.written);
     }
 }
 
 const WAITING: &str = "the lists of players' hands wait for the database";
 
-/// Writes rows, until they are written. Returns the number of events that the tables have.
-async fn write(repo: &Repo, from: u64, to: u64, rows: &HandRows) -> u64 {
-    if from == to {
-        return to;
-    }
-    loop {
-        match repo.add(from, to, rows).await {
-            Ok(size) => return size,
-            Err(error) => tracing::warn!(%error, "{WAITING}"),
+/// Writer of rows behind the log.
+struct Writer {
+    repo: Repo,
+    reader: Reader,
+    /// Events that the tables have.
+    written: u64,
+}
+
+impl Writer {
+    /// Writes the rows of consecutive events, and before them those of events that the tables lack
+    /// because somebody has emptied them.
+    async fn write_all(&mut self, events: &[Event]) {
+        let (Some(first), Some(last)) = (events.first(), events.last()) else { return };
+        while self.written <= last.position.0 {
+            if self.written >= first.position.0 {
+                self.write(events).await;
+                continue;
+            }
+            match self.reader.read(Position(self.written), MAX_EVENTS).await {
+                Ok(missing) => self.write(&missing).await,
+                Err(error) => self.wait(&error).await,
+            }
         }
+    }
+
+    /// Writes the rows of those of consecutive events that the tables do not have. Where another
+    /// process has written in between, or the database is away, nothing is written.
+    async fn write(&mut self, events: &[Event]) {
+        let from = self.written;
+        let new = || events.iter().filter(|event| event.position.0 >= from);
+        let Some(last) = new().next_back() else { return };
+        let mut rows = HandRows::default();
+        new().for_each(|event| rows.add(event));
+        let added = match self.repo.add(from, last.position.0 + 1, &rows).await {
+            // They do not say how far they go: they were emptied.
+            Ok(written) if written == from => self.repo.begin(u64::MAX).await,
+            added => added,
+        };
+        match added {
+            Ok(written) => self.written = written,
+            Err(error) => self.wait(&error).await,
+        }
+    }
+
+    async fn wait(&self, error: &ReadError) {
+        tracing::warn!(%error, "{WAITING}");
         tokio::time::sleep(RETRY_PAUSE).await;
     }
 }

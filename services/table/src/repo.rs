@@ -73,7 +73,7 @@ impl Repo {
     pub(crate) async fn begin(&self, log_size: u64) -> Result<u64, ReadError> {
         match run(STATEMENT_TIMEOUT, self.size()).await? {
             Some(size) if size <= log_size => Ok(size),
-            Some(_) | None => run(EMPTYING_TIMEOUT, self.empty()).await,
+            Some(_) | None => run(EMPTYING_TIMEOUT, self.empty(log_size)).await,
         }
     }
 
@@ -83,15 +83,25 @@ impl Repo {
         Ok(size.map(i64::cast_unsigned))
     }
 
-    async fn empty(&self) -> Result<u64, sqlx::Error> {
+    /// Empties the tables, unless another process has begun them anew meanwhile.
+    async fn empty(&self, log_size: u64) -> Result<u64, sqlx::Error> {
         let mut change = self.pool.begin().await?;
-        for statement in [
-            "DELETE FROM followed",
-            "DELETE FROM hand_seats",
-            "DELETE FROM hand_tables",
-            "INSERT INTO followed (log, size) VALUES ('table/0', 0)",
-        ] {
-            sqlx::query(statement).execute(&mut *change).await?;
+        sqlx::query("DELETE FROM followed WHERE log = $1 AND size > $2")
+            .bind(LOG)
+            .bind(column(log_size))
+            .execute(&mut *change)
+            .await?;
+        let begun =
+            sqlx::query("INSERT INTO followed (log, size) VALUES ($1, 0) ON CONFLICT DO NOTHING")
+                .bind(LOG)
+                .execute(&mut *change)
+                .await?;
+        if begun.rows_affected() == 0 {
+            change.rollback().await?;
+            return Ok(self.size().await?.unwrap_or(0));
+        }
+        for rows in ["DELETE FROM hand_seats", "DELETE FROM hand_tables"] {
+            sqlx::query(rows).execute(&mut *change).await?;
         }
         change.commit().await?;
         Ok(0)

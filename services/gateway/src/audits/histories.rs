@@ -122,7 +122,7 @@ mod tests {
         // It could be replayed, and has not ended by its table's word.
         assert_eq!(refused("spike-long", IN_PLAY), ErrorReason::HandInPlay);
         assert_eq!(refused("seed-owed", OWED), ErrorReason::SeedNotOpen);
-        assert_eq!(refused("seed-wrong", OPEN), ErrorReason::Corrupt);
+        assert_eq!(refused("operations-other-result", OPEN), ErrorReason::Corrupt);
         assert!(histories("burnt-by-all", OWED).is_ok(), "nothing was dealt");
     }
 }

@@ -123,7 +123,8 @@ async fn lists(party: &Party, anybody: &Client) {
             assert_eq!((&hand.hand_id, &hand.table_id), (&entry.hand_id, &entry.table_id));
             assert_eq!(hand.net_credits, entry.at_table_credits);
             assert_eq!((&*hand.table_name, &*hand.variant, hand.seat), ("Den", "dice", seat));
-            assert!(hand.start_time < hand.end_time);
+            let at = |time: Option<prost_types::Timestamp>| time.and_then(wire::time::instant);
+            assert!(at(hand.start_time) < at(hand.end_time));
         }
         nets += hands.iter().find(|hand| hand.hand_no == 1).unwrap().net_credits;
         let named = audit_pb::ListPlayerHandsRequest {

@@ -13,12 +13,12 @@ use system::clock::Clock as _;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tonic::Status;
+use tonic::{Response, Status};
 use wire::{ApiRefusal, BadField, api_refusal, field};
 
 use super::parse::page_after;
 use super::watch_stream::{CLOCK, HEARTBEAT, trace_text};
-use super::{Api, Caller, send_message};
+use super::{Api, Caller, send_message, with_units};
 use crate::actor::{Query, TableMessage};
 use crate::lobby::{Filter, LobbyWatch};
 use crate::publish;
@@ -79,13 +79,15 @@ impl Api {
         caller: &Caller,
         request: pb::WatchLobbyRequest,
         expiry: Option<TokenExpiry>,
-    ) -> Result<LobbyMessages, ApiRefusal> {
+    ) -> Result<Response<LobbyMessages>, ApiRefusal> {
         let pb::WatchLobbyRequest { filter, resume_token } = request;
         let filter = Filter::parse(filter.as_ref(), caller.player)?;
         let registry = self.registry()?;
         registry.wait_for_lobby().await;
+        let watch = LobbyWatch::new(registry.lobby().clone(), filter, &resume_token)?;
+        let units = watch.units();
         let stream = LobbyStream {
-            watch: LobbyWatch::new(registry.lobby().clone(), filter, &resume_token)?,
+            watch,
             stopping: self.stopping.clone(),
             log_stopped: registry.log_stopped(),
             expiry,
@@ -97,7 +99,7 @@ impl Api {
             let message = stream.next().await?;
             Some((Ok(message), stream))
         });
-        Ok(Box::pin(messages.fuse()))
+        Ok(with_units(units, Box::pin(messages.fuse())))
     }
 }
 

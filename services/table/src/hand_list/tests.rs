@@ -1,5 +1,7 @@
 //! Cases of the list of hands, and lists of played logs.
 
+use std::time::Duration;
+
 use eventlog::{Entry, MemStore};
 use fairness::ClientCommitment;
 use primitives::{StreamId, UnixMicros};

@@ -196,6 +196,14 @@ impl LobbyIndex {
         (told, until)
     }
 
+    /// Number of changes behind one and up to another, whatever the filter.
+    pub(super) fn count_changes(&self, after: u64, until: u64) -> usize {
+        if after >= until {
+            return 0;
+        }
+        self.changes.range((Bound::Excluded(after), Bound::Included(until))).count()
+    }
+
     fn told(&self, filter: &Filter, number: u64, change: &ListChange) -> Option<ToldChange> {
         match change {
             ListChange::Table(id) => {

@@ -360,6 +360,7 @@ async fn a_reader_who_is_slow_gets_the_newest_state() {
     let mut grown = Grown::default();
     (1..=200).for_each(|number| grown.open(number, "dice", 1));
     let mut watch = grown.watch(&all(), &[]);
+    assert_eq!(watch.units(), 1, "200 tables are listed");
     assert_eq!(short(&watch.next().await), "started");
     for _ in 0..50 {
         for number in 1..=200 {

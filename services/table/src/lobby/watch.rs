@@ -21,6 +21,8 @@ use super::{Filter, Lobby};
 pub(super) const ROUND_INTERVAL: Duration = Duration::from_secs(1);
 /// Messages that are made at one time.
 const PAGE: usize = 64;
+/// Changes of the first round that cost one unit of calls.
+const CHANGES_PER_UNIT: usize = 128;
 /// Bytes of a resume token: a form, the number of a change, the tag of the filter.
 const TOKEN_BYTES: usize = 17;
 /// Form of resume tokens.
@@ -87,6 +89,14 @@ impl LobbyWatch {
             watch.ready.push_back((0, Message::Started(pb::LobbyStarted {})));
         }
         Ok(watch)
+    }
+
+    /// Units that the first round costs on top of the call's own.
+    #[must_use]
+    pub(crate) fn units(&self) -> u32 {
+        let (from, until) = (self.told_until, self.round_end);
+        let changes = self.lobby.read(|index| index.count_changes(from, until));
+        u32::try_from(changes / CHANGES_PER_UNIT).unwrap_or(u32::MAX)
     }
 
     /// The next message about the list. Cancel safe.

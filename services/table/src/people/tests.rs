@@ -283,7 +283,8 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
     write(&log, TABLE.into(), &TableRecord::from(taken)).await;
     let outdated = async || {
         let log = place.log().await;
-        let FoldedLog { tables, people, closed: _, games: _, hands: _ } = fold(&log).await.unwrap();
+        let FoldedLog { tables, people, closed: _, games: _, hands: _, lobby: _ } =
+            fold(&log).await.unwrap();
         let named = |player| Some(people.person(player)?.named.as_ref()?.1);
         tables[0].renamed(named)
     };

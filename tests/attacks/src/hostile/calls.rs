@@ -381,7 +381,7 @@ impl Hostility {
                 done(answered(people.get_player(self.request(get))).await)
             }
             People::Tables => {
-                let list = pb::ListTablesRequest { page_size: 100, page_token: String::new() };
+                let list = pb::ListTablesRequest { page_size: 100, ..Default::default() };
                 done(answered(self.caller.table().list_tables(self.request(list))).await)
             }
         }

@@ -86,6 +86,7 @@ impl WaitingTable {
             lease: Duration::from_secs(5),
             bounds: Arc::default(),
             guests: None,
+            player_hands: crate::player_hands::PlayerHands::new(None),
         };
         let (commands, inbox) = mpsc::channel(8);
         let mut actor = Actor::new(table.state.into(), dependencies, inbox);
