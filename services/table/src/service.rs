@@ -127,7 +127,8 @@ pub async fn run(
     let hands = HandsApi::service(registry.clone());
     let rules = RulesApi::service(registry.clone());
     let revocations = RevocationsApi::service(registry.clone(), service.drain.stopping().clone());
-    let tables = Api::service(registry, service.drain.stopping().clone());
+    let public_url = Arc::clone(&config.public_url);
+    let tables = Api::service(registry, service.drain.stopping().clone(), public_url);
     let routes = service
         .grpc()
         .add(tables.max_decoding_message_size(most))

@@ -23,7 +23,9 @@ pub enum BundleError {
     Corrupt,
     #[error("the contents are not BundleContents in their only spelling")]
     Inner,
-    #[error("this is a bundle of format {0}, older than the first that was released, {FIRST_FORMAT}")]
+    #[error(
+        "this is a bundle of format {0}, older than the first that was released, {FIRST_FORMAT}"
+    )]
     Format(u32),
     #[error("written by a newer room: take its verify.html")]
     NewerFormat,
