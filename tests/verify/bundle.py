@@ -10,6 +10,8 @@ from .proto import Malformed, Message
 from .schema import EVENTS
 
 FORMAT = 2
+# Every format that was released is read.
+FIRST_FORMAT = 2
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read."""
 MAX_RECORDS = 500_000
@@ -93,7 +95,7 @@ def read(data: bytes) -> Bundle:
         parts = sum(1 + len(log.records) + len(log.proof) for log in contents.logs)
         if parts + 1 > MAX_RECORDS:
             raise NotABundle(f"a bundle has at most {MAX_RECORDS} records and hashes")
-        if contents.format != FORMAT:
+        if not FIRST_FORMAT <= contents.format <= FORMAT:
             raise NotABundle(f"this is a bundle of format {contents.format}")
         _long("the hand's id", contents.hand_id, 16)
         if tuple(log.name for log in contents.logs) != LOGS:

@@ -43,6 +43,14 @@ class Bundles(unittest.TestCase):
                 found = audit(bundle.read(path.read_bytes()), self.trusted).as_json()
                 self.assertEqual(_verdicts(found), _verdicts(expected), found)
 
+    def test_every_released_format(self) -> None:
+        formats = range(bundle.FIRST_FORMAT, bundle.FORMAT + 1)
+        kept = sorted((BUNDLES / "formats").glob("*.sabacc"))
+        self.assertEqual([int(path.stem) for path in kept], list(formats))
+        for path in kept:
+            read = bundle.read(path.read_bytes())
+            self.assertEqual(audit(read, self.trusted).verdict, "proved", path.name)
+
     def test_what_is_no_bundle(self) -> None:
         refused = sorted((BUNDLES / "refused").glob("*.sabacc"))
         self.assertGreater(len(refused), 8, "the files that are no bundles are not there")

@@ -30,8 +30,11 @@ pub use read::BundleError;
 pub use trust::{TrustedKeys, WitnessKeysError, Witnessed, Witnesses};
 pub use withhold::withhold;
 
-/// The only format.
+/// Format that is written. A field that is added to a bundle, or to an event in it, raises it.
 pub const FORMAT: u32 = 2;
+
+/// First format that was released. Every one from it on is read.
+pub const FIRST_FORMAT: u32 = 2;
 
 /// Bytes of the largest file that is read.
 pub const MAX_BYTES: usize = 16 << 20;

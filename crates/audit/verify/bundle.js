@@ -10,6 +10,8 @@ import { soFar, workSince } from "./work.js";
 export class NotABundle extends Error {}
 
 const FORMAT = 2;
+// Every format that was released is read.
+const FIRST_FORMAT = 2;
 // Bytes of the largest file that is read.
 export const MAX_FILE = 16 * 1024 * 1024;
 // Records and hashes of all logs; the hand's id and each log count as one too.
@@ -52,7 +54,8 @@ export async function parseBundle(bytes) {
   const { format, hand_id: handId, logs } = read("BundleContents", contents, what, budget);
   const parts = logs.reduce((sum, { records, proof }) => sum + 1 + records.length + proof.length, 1);
   if (parts > MAX_RECORDS) throw new NotABundle(`a bundle has at most ${MAX_RECORDS} records and hashes`);
-  if (format !== FORMAT) throw new NotABundle(`this is a bundle of format ${format}; this page reads format ${FORMAT}`);
+  if (format < FIRST_FORMAT || format > FORMAT)
+    throw new NotABundle(`this is a bundle of format ${format}; this page reads formats ${FIRST_FORMAT} to ${FORMAT}`);
   exactly(16, handId, "the hand's id");
   if (logs.length !== LOGS.length || logs.some((log, at) => log.name !== LOGS[at])) {
     throw new NotABundle("a bundle has three logs: table, dealer, wallet, in this order");

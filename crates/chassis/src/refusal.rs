@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use tonic::body::Body;
 use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, StatusExt};
+use tonic_types::{ErrorDetails, HelpLink, StatusExt};
 
 use crate::connect_error::{add_retry_after, error_json};
 
@@ -90,20 +90,50 @@ pub(crate) fn message_too_long(longest: usize) -> Status {
 /// Page of the public port that documents each reason.
 const REASONS_PAGE: &str = "/reasons.html";
 
+/// Key of the command's own `request_id` in the metadata of a refusal.
+const REQUEST_ID: &str = "request_id";
+
+/// Facts about a call that its refusal names.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallFacts<'a> {
+    /// Trace of the call, 32 hexadecimal digits.
+    pub(crate) trace: Option<&'a str>,
+    /// `request_id` of the command.
+    pub(crate) command: Option<&'a str>,
+    /// Address of the room, which links begin with; empty: they begin at the port's own root.
+    pub(crate) public_url: &'a str,
+}
+
 /// Completes a refusal in the headers or trailers of an answer: with a link to its reason's
-/// documentation and the trace of the call, where they are missing.
-pub(crate) fn complete(fields: &mut HeaderMap, trace: Option<&str>) {
+/// documentation, the trace of the call and the command's own id, where they are missing.
+pub(crate) fn complete(fields: &mut HeaderMap, facts: CallFacts<'_>) {
+    let CallFacts { trace, command, public_url } = facts;
     let Some(status) = Status::from_header_map(fields) else { return };
     let mut details = status.get_error_details();
-    let Some(reason) = details.error_info().map(|info| info.reason.clone()) else { return };
-    if details.help().is_some() && (details.request_info().is_some() || trace.is_none()) {
+    let Some(mut info) = details.error_info().cloned() else { return };
+    let mut links = details.help().map(|help| help.links.clone()).unwrap_or_default();
+    let trace = trace.filter(|_| details.request_info().is_none());
+    let command = command.filter(|_| !info.metadata.contains_key(REQUEST_ID));
+    let at_root = |link: &HelpLink| link.url.starts_with('/') && !public_url.is_empty();
+    if trace.is_none() && command.is_none() && !links.is_empty() && !links.iter().any(at_root) {
         return;
     }
-    if details.help().is_none() {
-        details.add_help_link(&reason, format!("{REASONS_PAGE}#ERROR_REASON_{reason}"));
+    if links.is_empty() {
+        let link = format!("{REASONS_PAGE}#ERROR_REASON_{}", info.reason);
+        links.push(HelpLink::new(&info.reason, link));
     }
-    if let Some(trace) = trace.filter(|_| details.request_info().is_none()) {
+    for link in &mut links {
+        if at_root(link) {
+            link.url.insert_str(0, public_url);
+        }
+    }
+    details.set_help(links);
+    if let Some(trace) = trace {
         details.set_request_info(trace, "");
+    }
+    if let Some(command) = command {
+        info.metadata.insert(REQUEST_ID.to_owned(), command.to_owned());
+        details.set_error_info(info.reason, info.domain, info.metadata);
     }
     let completed = Status::with_error_details(status.code(), status.message(), details);
     // Cannot fail: the status came from headers.
@@ -209,7 +239,7 @@ pub(crate) fn encode_json(code: StatusCode, status: &Status) -> Response<Body> {
     let mut fields = HeaderMap::new();
     // Cannot fail: the status contains nothing that is not allowed in a header.
     let _ = status.add_header(&mut fields);
-    complete(&mut fields, None);
+    complete(&mut fields, CallFacts::default());
     let shown = Status::from_header_map(&fields);
     let shown = error_json(shown.as_ref().unwrap_or(status));
     let mut response = Response::new(Body::new(format!("{shown}\n")));
@@ -233,6 +263,30 @@ mod tests {
         for grpc in [true, false] {
             assert!(is_unauthenticated(&encode_refusal(&unbelieved, grpc)), "{grpc}");
             assert!(!is_unauthenticated(&encode_refusal(&other, grpc)), "{grpc}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_completed_once_with_link_trace_and_the_commands_id() {
+        let facts = |public_url| CallFacts { trace: Some("0a"), command: Some("id"), public_url };
+        for (inner, outer, link) in [
+            ("", "", "/reasons.html#ERROR_REASON_DEADLINE"),
+            ("", "https://room", "https://room/reasons.html#ERROR_REASON_DEADLINE"),
+            ("https://room", "https://other", "https://room/reasons.html#ERROR_REASON_DEADLINE"),
+        ] {
+            let mut fields = HeaderMap::new();
+            let refused = refusal_with(Reason::Deadline, "late", Some(("claim", "exp")));
+            refused.add_header(&mut fields).unwrap();
+            complete(&mut fields, facts(inner));
+            complete(&mut fields, CallFacts { trace: Some("0b"), ..facts(outer) });
+            let status = Status::from_header_map(&fields).unwrap();
+            let details = status.get_error_details();
+            assert_eq!((status.code(), status.message()), (Code::DeadlineExceeded, "late"));
+            let links: Vec<_> = details.help().unwrap().links.iter().map(|it| &*it.url).collect();
+            assert_eq!(links, [link]);
+            assert_eq!(details.request_info().unwrap().request_id, "0a", "the first one's trace");
+            let metadata = &details.error_info().unwrap().metadata;
+            assert_eq!((&*metadata["request_id"], &*metadata["claim"]), ("id", "exp"));
         }
     }
 

@@ -8,6 +8,7 @@
 //! the rest is cut off.
 
 mod address_limits;
+mod command_id;
 mod connection;
 mod connection_calls;
 mod cors;
@@ -53,6 +54,7 @@ use crate::limits::Limits;
 use crate::proxies::TrustedProxies;
 use crate::transcoder::Transcoder;
 
+pub(crate) use command_id::CommandId;
 pub use connection_calls::CallerAddress;
 pub(crate) use connection_calls::HeaderBytes;
 pub use cors::Cors;
@@ -146,6 +148,9 @@ pub struct Server {
     pub proxies: TrustedProxies,
     /// Pages of other origins that may call.
     pub cors: Cors,
+    /// Address of the room for the public, which links in refusals begin with; empty: they begin at
+    /// the port's own root.
+    pub public_url: Arc<str>,
     /// Transcoder of calls in Connect and gRPC-Web; `None` means gRPC alone.
     pub transcoder: Option<Transcoder>,
     pub health: Health,
@@ -162,6 +167,7 @@ impl Server {
             http1: false,
             proxies: TrustedProxies::default(),
             cors: Cors::default(),
+            public_url: Arc::default(),
             transcoder: None,
             health,
             drain,

@@ -67,6 +67,17 @@ fn origins_of_pages_are_listed_or_there_are_none() {
 }
 
 #[test]
+fn links_begin_with_the_public_address_where_one_is_named() {
+    assert_eq!(&*parse("", &[]).unwrap().public_url, "");
+    let named = parse("", &[("SABACC_PUBLIC_URL", "https://cards.example/")]).unwrap();
+    assert_eq!(&*named.public_url, "https://cards.example");
+    for wrong in ["cards.example", "ftp://cards.example", "https://cards.example/?a=b"] {
+        let file = format!("public_url = '{wrong}'");
+        complains(&file, &[], &["public_url", "https://cards.example"]);
+    }
+}
+
+#[test]
 fn the_environment_wins_over_the_file() {
     let file = "listen = '0.0.0.0:1'\ndealer_url = 'http://dealer:7402'\ndrain_grace_ms = 1500\n\
                 [limits]\nstreams = 7\n[telemetry]\nformat = 'json'\n";

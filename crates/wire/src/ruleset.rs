@@ -7,8 +7,9 @@ use rules::{FieldValue, RuleSet};
 
 use crate::status::{ApiRefusal, api_refusal};
 
-/// Parses a rule set from the fields that differ from the variant's defaults.
-pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, ApiRefusal> {
+/// Parses a rule set from the fields that differ from the variant's defaults. `within` is the path of
+/// the message that has both.
+pub fn read(within: &str, variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, ApiRefusal> {
     let mut named = Vec::with_capacity(fields.len());
     for (at, RuleSetField { name, value }) in fields.iter().enumerate() {
         let value = match value {
@@ -19,15 +20,15 @@ pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, ApiRefusa
             None => {
                 let message = format!("the field `{}` has no value", Quoted(name));
                 return Err(api_refusal(ErrorReason::RuleSetInvalid, message)
-                    .field(&format!("config.rule_set[{at}].value")));
+                    .field(&format!("{within}.rule_set[{at}].value")));
             }
         };
         named.push((name.clone(), value));
     }
     RuleSet::parse(variant, &named).map_err(|error| {
-        let field =
-            if rules::variant(variant).is_none() { "config.variant" } else { "config.rule_set" };
-        api_refusal(ErrorReason::RuleSetInvalid, error.to_string()).field(field)
+        let field = if rules::variant(variant).is_none() { "variant" } else { "rule_set" };
+        api_refusal(ErrorReason::RuleSetInvalid, error.to_string())
+            .field(&format!("{within}.{field}"))
     })
 }
 

@@ -140,6 +140,7 @@ pub async fn run(
     let mut server = Server::from_config(&config, health, drain)?;
     server.proxies = config.trusted_proxies.clone();
     server.cors = config.cors.clone();
+    server.public_url = Arc::clone(&config.public_url);
     server.transcoder = Some(Transcoder::new(api));
     Ok(server.run(bound, app).await)
 }

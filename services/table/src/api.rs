@@ -29,6 +29,7 @@ use system::clock::Clock as _;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
+use tracing::Instrument as _;
 use wire::{ApiRefusal, api_refusal, field, status};
 
 use crate::actor::{CommandRequest, Query, TableMessage};
@@ -49,6 +50,8 @@ pub(crate) use revocations::RevocationsApi;
 pub(crate) use room::RoomApi;
 pub(crate) use rules::RulesApi;
 
+/// Bytes of a signature.
+const SIGNATURE_BYTES: usize = 64;
 /// Tables on a page by default, and at most.
 const PAGE_SIZES: (usize, usize) = (100, 500);
 
@@ -58,6 +61,8 @@ pub(crate) struct Api {
     stopping: CancellationToken,
     /// Limits the decisions of each player over streams. Their unary calls are limited at the edge.
     decision_limiter: Arc<RateLimiter<String>>,
+    /// Address that links in streams begin with; empty: they begin at the room's own root.
+    public_url: Arc<str>,
 }
 
 impl Api {
@@ -65,9 +70,10 @@ impl Api {
     pub(crate) fn service(
         registry: watch::Receiver<Option<Arc<TableRegistry>>>,
         stopping: CancellationToken,
+        public_url: Arc<str>,
     ) -> TableServiceServer<Api> {
         let decision_limiter = Arc::new(RateLimiter::new(play::DECISIONS_PER_SECOND));
-        TableServiceServer::new(Api { registry, stopping, decision_limiter })
+        TableServiceServer::new(Api { registry, stopping, decision_limiter, public_url })
     }
 
     fn registry(&self) -> Result<Arc<TableRegistry>, ApiRefusal> {
@@ -134,7 +140,8 @@ impl Api {
             TableMessage::Query(Query::Watch { viewer: caller.player, resume, reply }),
         )?;
         let (first, live) = watched.await.map_err(|_| table_unavailable())??;
-        Ok(WatchStream::new(id, first, live, self.stopping.clone()))
+        let stream = WatchStream::new(id, first, live, self.stopping.clone());
+        Ok(stream.with_links_from(Arc::clone(&self.public_url)))
     }
 }
 
@@ -213,8 +220,13 @@ impl TableService for Api {
         let id = bounds.request_id(&caller.actor, &message.request_id, CLOCK.now())?;
         let author = caller.author(id, caller.digest("CreateTable", &message));
         let missing = || wire::BadField::new("config", "missing: what kind of table?");
-        let config = message.config.as_ref().ok_or_else(missing)?;
-        Ok(Response::new(registry.create(config, author).await?))
+        let config = message.config.ok_or_else(missing)?;
+        // In a task of its own: a caller who stops waiting must not leave a table on record that
+        // nobody runs, nor its repeat without the answer.
+        let creating = async move { registry.create(&config, author).await };
+        let created = tokio::spawn(creating.in_current_span()).await;
+        let broken = |_| api_refusal(ErrorReason::Corrupt, "this command broke down in the middle");
+        Ok(Response::new(created.map_err(broken)??))
     }
 
     async fn list_tables(
@@ -292,6 +304,9 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
         let pb::StandUpRequest { request_id, table_id, signature } = &message;
+        if !signature.is_empty() {
+            field::exactly::<SIGNATURE_BYTES>("signature", signature)?;
+        }
         let command = Command::StandUp { signature: signature.clone() };
         let digest = caller.digest("StandUp", &message);
         self.run_command(&caller, CommandCall { request_id, table_id, digest, command }).await
@@ -418,8 +433,8 @@ impl TableService for Api {
         let units = watch.units();
         let registry = self.registry()?;
         let (bounds, id) = (Arc::clone(registry.bounds()), field::table_id(&table_id)?);
-        let context =
-            play::PlayContext { caller, table: registry.table(id).await?, table_id, bounds };
+        let (table, public_url) = (registry.table(id).await?, Arc::clone(&self.public_url));
+        let context = play::PlayContext { caller, table, table_id, bounds, public_url };
         let limiter = Arc::clone(&self.decision_limiter);
         let playing = Box::new(play::PlayState::new(context, limiter, watch, requests));
         let stream = futures_util::stream::unfold(playing, |mut playing| async move {

@@ -361,7 +361,7 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
         idle_seconds,
     } = config;
     let name = field::text("config.name", name, 1, 60)?;
-    let rules: RuleSet = ruleset::read(variant, rule_set)?;
+    let rules: RuleSet = ruleset::read("config", variant, rule_set)?;
     let places = rules.player_counts();
     let (least, most) = (u32::from(*places.start()), u32::from(*places.end()));
     let range = |name: &str, value: u32, default: u32, min: u32, max: u32| {

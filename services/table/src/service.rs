@@ -131,7 +131,8 @@ pub async fn run(
     let rules = RulesApi::service(registry.clone());
     let room = RoomApi::service(registry.clone(), service.drain.stopping().clone());
     let revocations = RevocationsApi::service(registry.clone(), service.drain.stopping().clone());
-    let tables = Api::service(registry, service.drain.stopping().clone());
+    let public_url = Arc::clone(&config.public_url);
+    let tables = Api::service(registry, service.drain.stopping().clone(), public_url);
     let routes = service
         .grpc()
         .add(tables.max_decoding_message_size(most))

@@ -11,7 +11,7 @@ use proto::event::v1::EventType;
 use sha2::{Digest, Sha256};
 use wire::records::{DealerRecord, PayloadError, Record, SCHEMA, TableRecord, WalletRecord};
 
-use super::{Bundle, FORMAT, LOG_NAMES, MAX_BYTES, ProvedLog};
+use super::{Bundle, FIRST_FORMAT, FORMAT, LOG_NAMES, MAX_BYTES, ProvedLog};
 use crate::log_event::{LogEvent, WithheldPayload};
 
 /// Reason why bytes are no bundle.
@@ -23,7 +23,9 @@ pub enum BundleError {
     Corrupt,
     #[error("the contents are not BundleContents in their only spelling")]
     Inner,
-    #[error("this is a bundle of format {0}, and format {FORMAT} is expected")]
+    #[error(
+        "this is a bundle of format {0}, older than the first that was released, {FIRST_FORMAT}"
+    )]
     Format(u32),
     #[error("written by a newer room: take its verify.html")]
     NewerFormat,
@@ -68,7 +70,7 @@ pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
         return Err(BundleError::Inner);
     }
     let pb::BundleContents { format, hand_id, logs } = inner;
-    if format != FORMAT {
+    if !(FIRST_FORMAT..=FORMAT).contains(&format) {
         return Err(BundleError::Format(format));
     }
     let hand_id = HandId(array("the hand's id", &hand_id)?);

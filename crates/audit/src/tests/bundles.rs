@@ -2,7 +2,8 @@
 //! exactly that check fails. Every verifier of bundles, in any language, must give each bundle the
 //! verdicts of the report beside it; its words may differ.
 //!
-//! `keys.txt` has the keys to trust. `refused/` has files that are no bundles.
+//! `keys.txt` has the keys to trust. `refused/` has files that are no bundles, `formats/` a bundle of
+//! each format that was released.
 //!
 //! The files are made from fixed numbers. `SABACC_WRITE_BUNDLES=1 cargo test -p audit bundles`
 //! writes them again after a change; without the variable they must equal what is made.
@@ -15,7 +16,7 @@ mod several;
 
 use std::path::{Path, PathBuf};
 
-use crate::bundle::{Bundle, TrustedKeys};
+use crate::bundle::{Bundle, FIRST_FORMAT, FORMAT, TrustedKeys};
 use crate::hand::{self, Check, HandVerdict, Report};
 use crate::tests::fixture::trusted;
 
@@ -129,6 +130,23 @@ fn the_files_are_what_is_made_and_each_breaks_what_its_name_says() {
         .collect();
     there.sort();
     assert_eq!(there, names, "no file is left that is not made any more");
+}
+
+/// Of every format that was released a bundle is kept, as it was written, and is proved today.
+#[test]
+fn every_released_format_is_read() {
+    let written = honest::all().swap_remove(0);
+    file(&format!("formats/{FORMAT}.sabacc"), &written.bundle.encode());
+    let told = TrustedKeys::parse(&keys()).unwrap();
+    for format in FIRST_FORMAT..=FORMAT {
+        let path = folder().join(format!("formats/{format}.sabacc"));
+        let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("format {format}: {error}"));
+        let bundle = Bundle::parse(&bytes).unwrap_or_else(|error| panic!("{format}: {error}"));
+        let report = hand::audit(&bundle.records(&told));
+        assert_eq!(report.verdict, HandVerdict::Proved, "format {format}: {}", json(&report));
+    }
+    let kept = std::fs::read_dir(folder().join("formats")).unwrap().count();
+    assert_eq!(kept, usize::try_from(FORMAT - FIRST_FORMAT + 1).unwrap(), "one of each");
 }
 
 fn count(bundle: &Bundle) -> usize {

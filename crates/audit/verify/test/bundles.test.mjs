@@ -56,6 +56,15 @@ for (const name of names) {
   });
 }
 
+test("every format that was released is read", async () => {
+  const kept = readdirSync(new URL("formats/", BUNDLES));
+  assert.ok(kept.length > 0);
+  for (const name of kept) {
+    const { report } = await audit(await parseBundle(bytesOf(`formats/${name}`)), await trusted());
+    assert.equal(report.verdict, "proved", name);
+  }
+});
+
 test("without keys nothing is checked, and with others nothing passes", async () => {
   const trust = await trusted();
   const told = await reportOn(bytesOf(good[0]), { ...trust, keys: [] });

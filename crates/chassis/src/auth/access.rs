@@ -30,8 +30,28 @@ struct FileSet {
 struct File {
     #[prost(string, tag = "2")]
     package: String,
+    #[prost(message, repeated, tag = "4")]
+    message_type: Vec<MessageType>,
     #[prost(message, repeated, tag = "6")]
     service: Vec<Service>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct MessageType {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(message, repeated, tag = "2")]
+    field: Vec<Field>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Field {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(uint32, tag = "3")]
+    number: u32,
+    #[prost(int32, tag = "5")]
+    kind: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -46,6 +66,8 @@ struct Service {
 struct Method {
     #[prost(string, tag = "1")]
     name: String,
+    #[prost(string, tag = "2")]
+    input_type: String,
     #[prost(message, optional, tag = "4")]
     options: Option<Options>,
     #[prost(bool, tag = "5")]
@@ -114,6 +136,8 @@ pub(crate) struct Rule {
     pub(crate) wait: Duration,
     /// Field of the stream's messages, 1 to 15, that has a fresh token of the caller.
     pub(crate) token_field: Option<u8>,
+    /// Field `request_id` of the request, if it is a text.
+    pub(crate) request_id_field: Option<u32>,
 }
 
 /// Access rules of all methods. A method without the option is closed to everybody.
@@ -130,13 +154,16 @@ impl Access {
     /// The bytes are not a descriptor set, an option names an unknown role or field, or a method
     /// names services without the role `service` or the role without services.
     pub fn from_descriptors(descriptors: &[u8]) -> Result<Access, AccessError> {
+        let files = FileSet::decode(descriptors)?.file;
+        let request_ids = request_id_fields(&files);
         let mut rules = BTreeMap::new();
-        for File { package, service } in FileSet::decode(descriptors)?.file {
+        for File { package, message_type: _, service } in files {
             for Service { name: service, method } in service {
                 for method in method {
                     let path = format!("/{package}.{service}/{}", method.name);
+                    let request_id_field = request_ids.get(&method.input_type).copied();
                     let rule = rule(&path, method)?;
-                    rules.insert(path, rule);
+                    rules.insert(path, Rule { request_id_field, ..rule });
                 }
             }
         }
@@ -186,8 +213,22 @@ impl Rule {
     }
 }
 
+/// Number of the field `request_id` of each message that has it as text, by the message's full name
+/// with a dot before it.
+fn request_id_fields(files: &[File]) -> BTreeMap<String, u32> {
+    const TEXT: i32 = 9;
+    let mut fields = BTreeMap::new();
+    for File { package, message_type, service: _ } in files {
+        for MessageType { name, field } in message_type {
+            let id = field.iter().find(|field| field.name == "request_id" && field.kind == TEXT);
+            fields.extend(id.map(|field| (format!(".{package}.{name}"), field.number)));
+        }
+    }
+    fields
+}
+
 fn rule(path: &str, method: Method) -> Result<Rule, AccessError> {
-    let Method { name: _, options, client_streaming, server_streaming } = method;
+    let Method { name: _, input_type: _, options, client_streaming, server_streaming } = method;
     let Options { access, limits } = options.unwrap_or_default();
     let AccessOption { roles: numbers, services } = access.unwrap_or_default();
     let mut roles = BTreeSet::new();
@@ -227,5 +268,6 @@ fn rule(path: &str, method: Method) -> Result<Rule, AccessError> {
         message_bytes: request_bytes.filter(|bytes| *bytes > 0),
         wait: Duration::from_millis(wait_ms.into()),
         token_field,
+        request_id_field: None,
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
@@ -82,6 +83,9 @@ pub struct ServiceConfig {
     pub trusted_proxies: TrustedProxies,
     /// Pages of other origins that may call.
     pub cors: Cors,
+    /// Address of the room for the public, without a slash at its end, which links in refusals begin
+    /// with; empty: they begin at the room's own root.
+    pub public_url: Arc<str>,
     pub telemetry: TelemetryConfig,
     /// Longest time that a stop waits for accepted work.
     pub drain_grace: Duration,
@@ -185,6 +189,7 @@ impl ServiceConfig {
             limits: limits(settings, &service.default_limits()),
             trusted_proxies: trusted_proxies(settings),
             cors: cors(settings),
+            public_url: public_url(settings),
             telemetry: TelemetryConfig::read(settings),
             drain_grace: settings.millis("drain_grace_ms", Duration::from_secs(10)),
         }
@@ -244,6 +249,18 @@ fn cors(settings: &mut Settings) -> Cors {
     let allowed = "a comma-separated list of the origins whose pages may call, as browsers write them: \
                    https://cards.example,http://127.0.0.1:8080; or * for all";
     settings.get("cors_origins", allowed, Cors::parse).unwrap_or_default()
+}
+
+fn public_url(settings: &mut Settings) -> Arc<str> {
+    let allowed = "the address that the room has for the public, http://HOST or https://HOST, which \
+                   links in refusals begin with: https://cards.example";
+    let url = settings.get("public_url", allowed, |text| {
+        let uri: Uri = text.parse().ok()?;
+        let is_http = matches!(uri.scheme_str()?, "http" | "https");
+        (is_http && uri.host().is_some() && uri.query().is_none())
+            .then(|| Arc::from(text.trim_end_matches('/')))
+    });
+    url.unwrap_or_default()
 }
 
 fn tls(settings: &mut Settings, keys: [&str; 3]) -> Option<Tls> {

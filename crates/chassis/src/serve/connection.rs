@@ -113,7 +113,10 @@ where
         let (app, calls) = (app.clone(), Arc::clone(&answering));
         async move { Ok::<_, Infallible>(calls.answer(app, request).await) }
     });
-    let answers = Transcoded::new(Traced::new(answers), server.transcoder.clone());
+    let answers = Transcoded::new(
+        Traced::new(answers, Arc::clone(&server.public_url)),
+        server.transcoder.clone(),
+    );
     let service = tower::ServiceBuilder::new()
         .map_request(|request: Request<Incoming>| {
             request.map(|body| Body::new(LingeringBody::new(body)))

@@ -1,18 +1,22 @@
-//! Deadlines of unary calls.
+//! Deadlines of calls.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, Request};
+use tonic::Status;
 use tonic::body::Body;
 
-use super::middleware::{Answer, Middleware, Next};
+use super::middleware::{Answer, Middleware, Next, answered};
 use crate::auth::Access;
 use crate::refusal::{Reason, refusal};
 
+/// Time below which a deadline has passed when the call arrives. Timers are no finer.
+const FINEST: Duration = Duration::from_millis(1);
+
 /// Ends unary calls after the limit, or after the caller's `grpc-timeout` if that is shorter. A call
-/// whose method waits for somebody outside the room has that much longer. Streams have no deadline
-/// here.
+/// whose method waits for somebody outside the room has that much longer. A stream ends by
+/// [`Lifetime`](super::lifetime::Lifetime).
 #[derive(Clone)]
 pub struct Deadline {
     pub(super) limit: Duration,
@@ -25,6 +29,9 @@ impl Middleware for Deadline {
         let streams = rule.is_none_or(|rule| rule.streams);
         let limit = self.limit.saturating_add(rule.map_or(Duration::ZERO, |rule| rule.wait));
         let asked = grpc_timeout(request.headers());
+        if asked.is_some_and(has_passed) {
+            return answered(deadline_refusal().into_http());
+        }
         let answer = next.call(request);
         if streams {
             return Box::pin(answer);
@@ -33,18 +40,26 @@ impl Middleware for Deadline {
         Box::pin(async move {
             match tokio::time::timeout(deadline, answer).await {
                 Ok(answer) => answer,
-                Err(_) => {
-                    let message = "the call took longer than its deadline; repeat it under the \
-                                   same request_id";
-                    Ok(refusal(Reason::Deadline, message).into_http())
-                }
+                Err(_) => Ok(deadline_refusal().into_http()),
             }
         })
     }
 }
 
+/// Whether a call with this time left is over when it arrives: nothing of it is done.
+pub(super) fn has_passed(left: Duration) -> bool {
+    left < FINEST
+}
+
+/// Refusal of a call whose deadline is over.
+pub(super) fn deadline_refusal() -> Status {
+    let message = "the call took longer than its deadline; repeat it under the same request_id, and a \
+                   stream from its last resume_token";
+    refusal(Reason::Deadline, message)
+}
+
 /// Parses the caller's `grpc-timeout`: up to eight digits and a unit.
-fn grpc_timeout(headers: &HeaderMap) -> Option<Duration> {
+pub(super) fn grpc_timeout(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     if digits.len() > 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! End of streams whose time is over: that of their token, or that of their connection. A stream
-//! whose token is revoked ends at once.
+//! End of streams whose time is over: that of their token, that of their connection, or that of the
+//! caller's own `grpc-timeout`. A stream whose token is revoked ends at once.
 //!
 //! A streamed answer goes on to the end of the message that is under way, and then ends with a
 //! status that gives the reason. The call itself may end a stream too, because of something in its
@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
@@ -18,8 +19,9 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::connection_calls::ConnectionEnd;
+use super::deadline::{deadline_refusal, grpc_timeout, has_passed};
 use super::frames::FramePosition;
-use super::middleware::{Answer, Middleware, Next};
+use super::middleware::{Answer, Middleware, Next, answered};
 use crate::auth::{Access, TokenExpiry, stream_token_refusal};
 use crate::refusal::{Reason, refusal, stream_ended};
 
@@ -45,7 +47,7 @@ impl StreamEnd {
     }
 }
 
-/// Ends streams when their token or connection is over.
+/// Ends streams when their token, their connection or their caller's deadline is over.
 #[derive(Clone)]
 pub struct Lifetime {
     pub(super) access: Arc<Access>,
@@ -57,19 +59,24 @@ impl Middleware for Lifetime {
         if rule.is_some_and(|rule| !rule.streams) {
             return Box::pin(next.call(request));
         }
+        let deadline = grpc_timeout(request.headers());
+        if deadline.is_some_and(has_passed) {
+            return answered(deadline_refusal().into_http());
+        }
         let ending = StreamEnd::default();
         let token = request.extensions().get::<TokenExpiry>().cloned();
         let connection = request.extensions().get::<ConnectionEnd>().cloned();
         request.extensions_mut().insert(ending.clone());
         let answer = next.call(request);
         Box::pin(async move {
-            let mut over: EndFuture = Box::pin(over(token, connection, ending));
+            let mut over: EndFuture = Box::pin(over(token, connection, deadline, ending));
             tokio::select! {
                 biased;
+                // First: an answer to a request that has ended the stream itself says less.
+                status = &mut over => Ok(status.into_http()),
                 answer = answer => {
                     Ok(answer?.map(|inner| Body::new(EndingBody::new(inner, over))))
                 }
-                status = &mut over => Ok(status.into_http()),
             }
         })
     }
@@ -81,6 +88,7 @@ type EndFuture = Pin<Box<dyn Future<Output = Status> + Send>>;
 async fn over(
     token: Option<TokenExpiry>,
     connection: Option<ConnectionEnd>,
+    deadline: Option<Duration>,
     ending: StreamEnd,
 ) -> Status {
     let token = async {
@@ -95,8 +103,15 @@ async fn over(
             None => std::future::pending().await,
         }
     };
+    let deadline = async {
+        match deadline {
+            Some(left) => tokio::time::sleep(left).await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         status = ending.wait() => status,
+        () = deadline => deadline_refusal(),
         error = token => stream_token_refusal(error),
         () = connection => {
             let message = "the connection's time is over: go on, on another one";

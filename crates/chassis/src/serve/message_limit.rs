@@ -18,6 +18,7 @@ use tokio::time::{Instant, Sleep};
 use tonic::Status;
 use tonic::body::Body;
 
+use super::command_id::CommandId;
 use super::frames::{Advance, FramePosition, HEAD_BYTES};
 use super::fresh_tokens::FreshTokens;
 use super::lifetime::StreamEnd;
@@ -54,11 +55,15 @@ impl Middleware for MessageLimit {
         // `poll_ready` was called on this instance, so this instance is called and a clone is kept.
         let ready = next.clone();
         let mut next = std::mem::replace(next, ready);
+        let command = rule.and_then(|rule| rule.request_id_field);
         Box::pin(async move {
             let (mut head, body) = request.into_parts();
             match read_single_message(body, longest).await {
                 Ok(message) => {
                     head.extensions.insert(WholeBody);
+                    if let (Some(field), Some(id)) = (command, head.extensions.get::<CommandId>()) {
+                        id.read(&message[HEAD_BYTES..], field);
+                    }
                     let body = Body::new(Full::new(message));
                     next.call(Request::from_parts(head, body)).await
                 }

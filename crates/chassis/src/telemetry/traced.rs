@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
@@ -13,7 +14,8 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use super::{trace_context, trace_id_of};
 use crate::content_type::is_grpc;
-use crate::refusal::{complete, is_failure, parse_code};
+use crate::refusal::{CallFacts, complete, is_failure, parse_code};
+use crate::serve::CommandId;
 
 /// Metadata of every answer: the call's trace id as 32 hexadecimal digits.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
@@ -22,11 +24,13 @@ pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
 #[derive(Debug, Clone)]
 pub struct Traced<S> {
     inner: S,
+    public_url: Arc<str>,
 }
 
 impl<S> Traced<S> {
-    pub const fn new(inner: S) -> Traced<S> {
-        Traced { inner }
+    /// `public_url` is what links to documentation begin with; empty: they begin at the port's root.
+    pub const fn new(inner: S, public_url: Arc<str>) -> Traced<S> {
+        Traced { inner, public_url }
     }
 }
 
@@ -43,9 +47,19 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let (span, id) = open(&request);
-        let call = Call { span: span.clone(), id, begun: Instant::now(), told: false };
+        let command = CommandId::default();
+        request.extensions_mut().insert(command.clone());
+        let public_url = Arc::clone(&self.public_url);
+        let call = Call {
+            span: span.clone(),
+            id,
+            command,
+            public_url,
+            begun: Instant::now(),
+            told: false,
+        };
         let answer = span.in_scope(|| self.inner.call(request)).instrument(span);
         Box::pin(async move {
             let mut response = answer.await?;
@@ -85,6 +99,8 @@ fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
 struct Call {
     span: Span,
     id: Option<HeaderValue>,
+    command: CommandId,
+    public_url: Arc<str>,
     begun: Instant,
     told: bool,
 }
@@ -99,7 +115,8 @@ impl Call {
         if let Some(code) = code.and_then(|code| code.parse::<i32>().ok()) {
             if code != 0 {
                 let trace = self.id.as_ref().and_then(|id| id.to_str().ok());
-                complete(fields, trace);
+                let (command, public_url) = (self.command.text(), &*self.public_url);
+                complete(fields, CallFacts { trace, command, public_url });
             }
             self.tell(code);
         }

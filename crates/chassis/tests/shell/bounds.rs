@@ -100,6 +100,25 @@ async fn a_stream_ends_with_its_token() {
 }
 
 #[tokio::test]
+async fn a_stream_ends_by_its_callers_deadline() {
+    let room = Room::open(with_limits(|_| {})).await;
+    let mut request = text("go");
+    request.set_timeout(Duration::from_millis(300));
+    let mut stream = ticks_of(&room.channel(), request).await.unwrap();
+    assert_eq!(stream.message().await.unwrap().unwrap().text, "tick");
+    let rest = async {
+        loop {
+            match stream.message().await {
+                Ok(message) => assert!(message.is_some(), "it ended without a word"),
+                Err(status) => return status,
+            }
+        }
+    };
+    let status = tokio::time::timeout(Duration::from_secs(30), rest).await.unwrap();
+    assert_eq!((status.code(), &*reason(&status)), (Code::DeadlineExceeded, "DEADLINE"));
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_its_connections_age() {
     let room = Room::open(with_limits(|limits| {
         limits.max_connection_age = Duration::from_millis(200);

@@ -216,7 +216,9 @@ impl DisputeService for PeopleApi {
         let message = request.into_inner();
         let (skip, take) = page(message.page_size, &message.page_token)?;
         let people = Arc::clone(self.registry()?.people());
-        let wanted = Wanted { state: message.state(), own: message.own };
+        let unknown = |_| BadField::new("state", "one of DisputeState, or unset for all");
+        let state = audit::DisputeState::try_from(message.state).map_err(unknown)?;
+        let wanted = Wanted { state, own: message.own };
         Ok(Response::new(people.list_disputes(caller.player, wanted, skip, take)))
     }
 

@@ -44,6 +44,8 @@ pub(super) struct PlayContext {
     pub(super) table: mpsc::Sender<TableMessage>,
     pub(super) table_id: String,
     pub(super) bounds: Arc<Bounds>,
+    /// Address that links in refusals begin with; empty: they begin at the room's own root.
+    pub(super) public_url: Arc<str>,
 }
 
 /// State of a player's stream.
@@ -153,13 +155,14 @@ impl PlayState {
         // Where this span is not recorded, the call's own is used.
         let span = if span.is_disabled() { self.span.clone() } else { span };
         let answer = span.in_scope(|| self.send(&message));
+        let public_url = Arc::clone(&self.context.public_url);
         self.answers.push(Box::pin(
             async move {
                 let done = match answer {
                     Ok(answer) => answer.await.unwrap_or_else(|_| Err(table_unavailable())),
                     Err(refused) => Err(refused),
                 };
-                message.outcome_message(done)
+                message.outcome_message(done, &public_url)
             }
             .instrument(span),
         ));
@@ -219,24 +222,24 @@ impl PlayerMessage {
     }
 
     /// Message with the outcome of a decision.
-    fn outcome_message(&self, done: Outcome) -> PlayOutcome {
+    fn outcome_message(&self, done: Outcome, public_url: &str) -> PlayOutcome {
         let request_id = self.ids().0.to_owned();
         match self {
             PlayerMessage::Act(_) => {
                 let outcome = done.and_then(pb::ActResponse::from_answer);
-                PlayOutcome::Acted(acted(request_id, outcome))
+                PlayOutcome::Acted(acted(request_id, outcome, public_url))
             }
             PlayerMessage::Commit(_) => {
                 let outcome = done.and_then(pb::CommitEntropyResponse::from_answer);
                 let outcome = outcome.map(|message| {
                     pb::entropy_taken::Outcome::Receipt(message.receipt.unwrap_or_default())
                 });
-                PlayOutcome::Entropy(entropy_taken(request_id, outcome))
+                PlayOutcome::Entropy(entropy_taken(request_id, outcome, public_url))
             }
             PlayerMessage::Reveal(_) => {
                 let outcome = done.and_then(pb::RevealEntropyResponse::from_answer);
                 let outcome = outcome.map(pb::entropy_taken::Outcome::Revealed);
-                PlayOutcome::Entropy(entropy_taken(request_id, outcome))
+                PlayOutcome::Entropy(entropy_taken(request_id, outcome, public_url))
             }
         }
     }
@@ -245,8 +248,9 @@ impl PlayerMessage {
 fn entropy_taken(
     request_id: String,
     outcome: Result<pb::entropy_taken::Outcome, ApiRefusal>,
+    public_url: &str,
 ) -> pb::EntropyTaken {
-    let refused = |refused| pb::entropy_taken::Outcome::Refused(refusal(&refused));
+    let refused = |refused| pb::entropy_taken::Outcome::Refused(refusal(&refused, public_url));
     pb::EntropyTaken { request_id, outcome: Some(outcome.unwrap_or_else(refused)) }
 }
 
@@ -267,21 +271,26 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-fn acted(request_id: String, outcome: Result<pb::ActResponse, ApiRefusal>) -> pb::Acted {
+fn acted(
+    request_id: String,
+    outcome: Result<pb::ActResponse, ApiRefusal>,
+    public_url: &str,
+) -> pb::Acted {
     let outcome = match outcome {
         Ok(done) => pb::acted::Outcome::Done(done),
-        Err(refused) => pb::acted::Outcome::Refused(refusal(&refused)),
+        Err(refused) => pb::acted::Outcome::Refused(refusal(&refused, public_url)),
     };
     pb::Acted { request_id, outcome: Some(outcome) }
 }
 
-fn refusal(refused: &ApiRefusal) -> pb::ActRefused {
+fn refusal(refused: &ApiRefusal, public_url: &str) -> pb::ActRefused {
+    let link = wire::status::doc_link(refused.reason().as_str_name());
     pb::ActRefused {
         reason: refused.reason().into(),
         text: refused.message().to_owned(),
         metadata: refused.metadata().map(|(key, value)| (key.into(), value.into())).collect(),
         code: wire::status::code(refused.reason()).into(),
-        doc: wire::status::doc_link(refused.reason().as_str_name()),
+        doc: format!("{public_url}{link}"),
         trace_id: super::watch_stream::trace_text(),
         retry_delay: refused.retry_delay().and_then(|delay| delay.try_into().ok()),
     }

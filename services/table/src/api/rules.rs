@@ -8,7 +8,7 @@ use proto::table::v1 as pb;
 use proto::table::v1::explain_rules_request::Subject;
 use proto::table::v1::rules_service_server::{RulesService, RulesServiceServer};
 use rules::explain::{Clock, Explanation, explain};
-use rules::{ALL, RuleSet, TableSettings};
+use rules::{ALL, RuleSet, SettingsError, TableSettings};
 use tokio::sync::{oneshot, watch};
 use tonic::{Request, Response, Status};
 use wire::{ApiRefusal, BadField, api_refusal, field, rules_text, ruleset, status};
@@ -51,13 +51,21 @@ impl RulesApi {
 /// Rules that somebody proposes.
 fn explain_proposed(proposed: &pb::ProposedRules) -> Result<Explanation, ApiRefusal> {
     let pb::ProposedRules { variant, rule_set, action_seconds, bank_seconds } = proposed;
-    let rules = ruleset::read(variant, rule_set)?;
+    let rules = ruleset::read("proposed", variant, rule_set)?;
     let defaults = Clock::default();
     let action_seconds =
         if *action_seconds == 0 { defaults.action_seconds } else { *action_seconds };
-    let clock =
-        Clock { action_seconds, bank_seconds: bank_seconds.unwrap_or(defaults.bank_seconds) };
-    Ok(explain(&rules, clock))
+    let bank_seconds = bank_seconds.unwrap_or(defaults.bank_seconds);
+    let settings = TableSettings { action_seconds, bank_seconds, ..TableSettings::default() };
+    settings.check().map_err(|error| match error {
+        SettingsError::OutOfBounds { name, .. } => {
+            BadField::new(format!("proposed.{name}"), error.to_string())
+        }
+        SettingsError::NotCanonical { .. } | SettingsError::TooLong(_) => {
+            BadField::new("proposed", error.to_string())
+        }
+    })?;
+    Ok(explain(&rules, Clock { action_seconds, bank_seconds }))
 }
 
 #[tonic::async_trait]

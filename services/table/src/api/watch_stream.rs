@@ -1,6 +1,7 @@
 //! Stream of a watched table: missed updates, live updates, heartbeats, and a typed end.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::TokenExpiry;
@@ -35,6 +36,8 @@ pub(super) struct WatchStream {
     is_over: bool,
     /// Trace of the call, for the end of the stream.
     trace: String,
+    /// Address that links begin with; empty: they begin at the room's own root.
+    public_url: Arc<str>,
 }
 
 impl WatchStream {
@@ -55,7 +58,13 @@ impl WatchStream {
             token_over: Box::pin(std::future::pending()),
             is_over: false,
             trace: trace_text(),
+            public_url: Arc::default(),
         }
+    }
+
+    /// Begins links with this address.
+    pub(super) fn with_links_from(self, public_url: Arc<str>) -> WatchStream {
+        WatchStream { public_url, ..self }
     }
 
     /// Ends with the caller's token.
@@ -93,6 +102,7 @@ impl WatchStream {
         if let Some(pb::watch_table_response::Message::Ended(ended)) = &mut message.message {
             self.is_over = true;
             ended.trace_id.clone_from(&self.trace);
+            ended.doc.insert_str(0, &self.public_url);
         }
         Some(message)
     }
