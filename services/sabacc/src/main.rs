@@ -24,6 +24,7 @@ mod output;
 mod randomness;
 mod repo;
 mod room;
+mod seed_tables;
 mod signed_log;
 mod tables;
 mod token;

@@ -44,6 +44,7 @@ use crate::backlog::BacklogReceiver;
 use crate::batch::{Batch, RuleInputs};
 use crate::bounds::Bounds;
 use crate::commands::Command;
+use crate::development::Development;
 use crate::effects::Effect;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
@@ -137,6 +138,8 @@ pub(crate) struct Dependencies {
     pub bounds: Arc<Bounds>,
     /// Issuer of guests' tokens, where the room has guests.
     pub guests: Option<Arc<GuestIssuer>>,
+    /// Marks of the tables that are opened from now on.
+    pub development: Development,
 }
 
 /// State and dependencies of a table's task.
@@ -240,6 +243,8 @@ impl Actor {
             bounds,
             // A table knows players, and not how they have come in.
             guests: _,
+            // What a table was opened with is in its settings.
+            development: _,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {

@@ -26,6 +26,7 @@ use transport::ChannelError;
 use crate::actor::Dependencies;
 use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RulesApi};
 use crate::config::{Config, GuestConfig};
+use crate::development::Development;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
@@ -83,7 +84,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_keys, guests } = config;
+    let Config { service: config, people_keys, guests, development } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the table service",
@@ -113,6 +114,7 @@ pub async fn run(
             let GuestConfig { issuer, per_day } = guests;
             Arc::new(GuestIssuer::new(issuer, per_day, clock, Arc::new(SystemEntropy)))
         }),
+        development,
     };
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
@@ -165,6 +167,7 @@ struct RegistryOpener {
     receipt_key: Arc<ReceiptKey>,
     player_keys: PlayerKeys,
     guests: Option<Arc<GuestIssuer>>,
+    development: Development,
 }
 
 impl RegistryOpener {
@@ -201,6 +204,7 @@ impl RegistryOpener {
             room_delay: Arc::default(),
             bounds: Arc::default(),
             guests: self.guests.clone(),
+            development: self.development,
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }

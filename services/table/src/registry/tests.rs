@@ -19,6 +19,7 @@ use super::*;
 use crate::actor::Query;
 use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
+use crate::development::Development;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
 use crate::receipt::ReceiptKey;
@@ -155,6 +156,7 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         room_delay: Arc::new(RoomDelay::default()),
         bounds: Arc::default(),
         guests: None,
+        development: Development::default(),
     }
 }
 

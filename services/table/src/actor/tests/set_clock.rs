@@ -84,6 +84,7 @@ impl WaitingTable {
             lease: Duration::from_secs(5),
             bounds: Arc::default(),
             guests: None,
+            development: crate::development::Development::default(),
         };
         let (commands, inbox) = mpsc::channel(8);
         let mut actor = Actor::new(table.state.into(), dependencies, inbox);
