@@ -43,11 +43,9 @@ fn check_suspended(
     ensure(since.plus(SILENCE) <= at, || {
         format!("the hand was suspended at {at}, and the dealer was asked at {since} only")
     })?;
-    let span = decoded.settings()?.suspension_limit();
+    let settings = decoded.settings()?;
+    let (hours, span) = (settings.suspend_hours, settings.suspension_limit());
     ensure(since.plus(span) <= until && until <= at.plus(span).plus(CLOCK_SKEW), || {
-        format!(
-            "the hand is suspended at {at} until {until}, and not for {} seconds",
-            span.as_secs()
-        )
+        format!("the hand is suspended at {at} until {until}, and not for {hours} hours")
     })
 }
