@@ -46,7 +46,7 @@ def _burnt(case: Case, aborted: Read, found: Brought) -> None:
         "the hand was burnt for other seats than have withheld",
     )
     hold(case.find("HandSealed") is None, "the hand was burnt after it was sealed")
-    until = later(case.one("EntropyClosed").at, case.settings.reveal_ms * MILLISECOND)
+    until = later(case.one("EntropyClosed").at, case.settings.scaled(case.settings.reveal_ms * MILLISECOND))
     hold(aborted.at >= until, "the hand was burnt before the seats' time to reveal was over")
 
 

@@ -25,7 +25,7 @@ def suspensions(case: Case) -> None:
         since, until = read.event.since_micros, read.event.until_micros
         silent = later(since, SILENCE) <= read.at
         hold(silent, "the hand was suspended before the dealer had been silent for ten seconds")
-        span = case.settings.suspend_hours * HOUR
+        span = case.settings.scaled(case.settings.suspend_hours * HOUR)
         hold(
             later(since, span) <= until <= later(read.at, span, CLOCK_SKEW),
             "the hand is suspended for another time than the settings say",
@@ -44,8 +44,8 @@ class Clocks:
 
     def __init__(self, settings: Settings, missed: list[int | None], at: int) -> None:
         self.turn = 0
-        self.action = settings.action_seconds * SECOND
-        self.banks = [settings.bank_seconds * SECOND] * len(missed)
+        self.action = settings.scaled(settings.action_seconds * SECOND)
+        self.banks = [settings.scaled(settings.bank_seconds * SECOND)] * len(missed)
         self.missed = [before or 0 for before in missed]
         """Clocks in a row that ran out."""
         self.known = [before is not None for before in missed]

@@ -132,6 +132,6 @@ def _window(case: Case, closed: Read, counted: dict[int, Read]) -> None:
         and (read.event.seat, read.event.player_id) in players
     ]
     hold(
-        closed.at >= later(max(since), settings.commit_ms * MILLISECOND),
+        closed.at >= later(max(since), settings.scaled(settings.commit_ms * MILLISECOND)),
         "the commitments were closed before the seats' time was over",
     )

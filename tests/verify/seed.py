@@ -47,4 +47,4 @@ def due_at(case: Case) -> int | None:
         return None
     if case.aborted and case.find("HandSealed") is None:
         return end.at
-    return later(end.at, case.settings.delay_seconds * SECOND)
+    return later(end.at, case.settings.scaled(case.settings.delay_seconds * SECOND))

@@ -22,6 +22,10 @@ from .witness import Seen
 
 Sentences = tuple[str, str, str]
 YOURS = "Your part: only you can know whether your own number is in it."
+FIXED_SEED = (
+    "For developers alone: an option fixed the dealer's seeds, so whoever knows it knew every card "
+    "beforehand. "
+)
 OWED = {
     "seed": (
         "the dealer's seed was due at",
@@ -64,6 +68,24 @@ def of(
     case: Case, verdict: Verdict, checks: list[Checked], given: tuple[Trust, Seen, Kept | None]
 ) -> Sentences:
     """Of a hand whose checks were made."""
+    first, word, yours = _of(case, verdict, checks, given)
+    return _mark(case) + first, word, yours
+
+
+def _mark(case: Case) -> str:
+    """Sentences, each with a space behind it, for a hand of a room for developers; else nothing."""
+    try:
+        settings = case.settings
+    except Trouble:
+        return ""
+    times = settings.time_scale
+    fast = f"Clocks of this table run {times} times as fast as its settings say. "
+    return (FIXED_SEED if settings.insecure_fixed_seed else "") + (fast if times > 1 else "")
+
+
+def _of(
+    case: Case, verdict: Verdict, checks: list[Checked], given: tuple[Trust, Seen, Kept | None]
+) -> Sentences:
     trust, seen, kept = given
     if verdict.reason == "evidence" and kept is not None:
         return failed(f"your evidence contradicts it: {'; '.join(kept.against)}")

@@ -10,10 +10,14 @@ BOUNDS = {
     "bank_seconds": range(0, 601),
     "commit_ms": range(500, 10_001),
     "contributors_min": range(0, 9),
+    "insecure_fixed_seed": range(1, 2),
     "reveal": ("at_once", "delayed"),
     "reveal_ms": range(500, 10_001),
     "suspend_hours": range(1, 169),
+    "time_scale": range(2, 101),
 }
+OPTIONAL = {"insecure_fixed_seed": 0, "time_scale": 1}
+"""Settings of rooms for developers: they stand there only where they are not these."""
 DAY = 86_400
 MAX_TEXT = 1000
 _LINE = re.compile(r'([a-z_]{1,20}) = (?:"([a-z_]{1,20})"|(0|[1-9][0-9]{0,9}))', re.ASCII)
@@ -34,19 +38,27 @@ class Settings:
     reveal: str
     reveal_ms: int
     suspend_hours: int
+    insecure_fixed_seed: int = OPTIONAL["insecure_fixed_seed"]
+    time_scale: int = OPTIONAL["time_scale"]
 
     @property
     def delay_seconds(self) -> int:
         """From a settlement to the opening of the seed."""
         return DAY if self.reveal == "delayed" else 0
 
+    def scaled(self, micros: int) -> int:
+        """A span of time as it passes at the table, in whole milliseconds."""
+        return micros // 1000 // self.time_scale * 1000
+
 
 def read(text: str) -> Settings:
     """Settings from their text: each on its line, ascending by name."""
     *lines, rest = text.split("\n") if len(text) <= MAX_TEXT else [""]
-    if rest or len(lines) != len(BOUNDS):
-        raise BadSettings(f"a line for each of {len(BOUNDS)} settings stands there, and no more")
-    return Settings(**{name: _value(name, line) for name, line in zip(BOUNDS, lines)})
+    there = {line.split(" ")[0] for line in lines}
+    names = [name for name in BOUNDS if name not in OPTIONAL or name in there]
+    if rest or len(lines) != len(names):
+        raise BadSettings(f"a line for each of {len(names)} settings stands there, and no more")
+    return Settings(**{name: _value(name, line) for name, line in zip(names, lines)})
 
 
 def _value(name: str, line: str) -> int | str:
@@ -61,7 +73,8 @@ def _value(name: str, line: str) -> int | str:
 
 def write(settings: Settings) -> str:
     """The text."""
-    values = ((name, getattr(settings, name)) for name in BOUNDS)
+    pairs = ((name, getattr(settings, name)) for name in BOUNDS)
+    values = ((name, value) for name, value in pairs if value != OPTIONAL.get(name))
     return "".join(
         f'{name} = "{value}"\n' if isinstance(value, str) else f"{name} = {value}\n"
         for name, value in values

@@ -51,6 +51,25 @@ class Bundles(unittest.TestCase):
             read = bundle.read(path.read_bytes())
             self.assertEqual(audit(read, self.trusted).verdict, "proved", path.name)
 
+    def test_a_room_for_developers(self) -> None:
+        mark = (
+            "For developers alone: an option fixed the dealer's seeds, so whoever knows it knew every "
+            "card beforehand. Clocks of this table run 2 times as fast as its settings say. "
+        )
+        data = (BUNDLES / "room-for-developers.sabacc").read_bytes()
+        report = audit(bundle.read(data), self.trusted)
+        self.assertEqual(report.verdict, "proved")
+        self.assertTrue(report.sentences[0].startswith(mark + "Hand "), report.sentences[0])
+        read = bundle.read(data)
+        read.logs[2].records.clear()
+        report = audit(read, self.trusted)
+        self.assertEqual(report.verdict, "failed")
+        self.assertTrue(report.sentences[0].startswith(mark + "This hand"), report.sentences[0])
+        others = [path for path in self.files if not path.name.startswith("room-for-developers")]
+        for path in others[:5]:
+            report = audit(bundle.read(path.read_bytes()), self.trusted)
+            self.assertNotIn("developers", report.sentences[0])
+
     def test_what_is_no_bundle(self) -> None:
         refused = sorted((BUNDLES / "refused").glob("*.sabacc"))
         self.assertGreater(len(refused), 8, "the files that are no bundles are not there")

@@ -207,6 +207,24 @@ class TheSettings(unittest.TestCase):
         late = settings.read(self.TEXT.replace("at_once", "delayed"))
         self.assertEqual(late.delay_seconds, 86_400)
 
+    def test_rooms_for_developers(self) -> None:
+        fixed = self.TEXT.replace("reveal = ", "insecure_fixed_seed = 1\nreveal = ")
+        marks = {
+            self.TEXT: (0, 1), fixed: (1, 1), self.TEXT + "time_scale = 20\n": (0, 20),
+            fixed + "time_scale = 100\n": (1, 100),
+        }
+        for text, mark in marks.items():
+            read = settings.read(text)
+            self.assertEqual((read.insecure_fixed_seed, read.time_scale), mark)
+            self.assertEqual(settings.write(read), text)
+            self.assertEqual(read.scaled(1_030_000), 1_030 // mark[1] * 1000)
+        for line in ("time_scale = 1", "time_scale = 101", "time_scale = 020", "time_scale = 0"):
+            with self.subTest(line=line), self.assertRaises(BadSettings):
+                settings.read(f"{self.TEXT}{line}\n")
+        for value in (0, 2):
+            with self.subTest(value=value), self.assertRaises(BadSettings):
+                settings.read(fixed.replace("seed = 1", f"seed = {value}"))
+
     def test_what_is_refused(self) -> None:
         for change in (
             ("= 20\n", "= 020\n"), ("= 20\n", "= +20\n"), ("= 20\n", "=20\n"),

@@ -2,6 +2,7 @@
 // checked and no more. The Rust verifier and the Python one say the same.
 
 import { AGREED, WITHHELD } from "./audit/aborts.js";
+import { Trouble } from "./audit/case.js";
 import { signingSeats } from "./audit/signatures.js";
 import { tableBefore } from "./audit/start.js";
 import { equal } from "./bytes.js";
@@ -18,6 +19,8 @@ const OWED = {
   transfer: ["the wallet's transfer was due at", "the wallet's transfer, or the table's end of it, is owed since"],
   play: ["its last record is of", "it is in play, and its last record is of"],
 };
+const FIXED_SEED =
+  "For developers alone: an option fixed the dealer's seeds, so whoever knows it knew every card beforehand. ";
 const LAST = 253402300799n;
 
 export const refusedSentences = (why) => [
@@ -33,6 +36,27 @@ export const failedSentences = (why) => [
 ];
 
 export function sentencesOf(records, verdict, checks, trust, seen, kept) {
+  const [first, ...others] = unmarked(records, verdict, checks, trust, seen, kept);
+  return [markOf(records) + first, ...others];
+}
+
+// Sentences, each with a space behind it, for a hand of a room for developers; else nothing.
+function markOf(records) {
+  const { insecure_fixed_seed, time_scale } = settingsOf(records);
+  const fast = `Clocks of this table run ${time_scale} times as fast as its settings say. `;
+  return (insecure_fixed_seed ? FIXED_SEED : "") + (time_scale > 1 ? fast : "");
+}
+
+function settingsOf(records) {
+  try {
+    return records.settings;
+  } catch (error) {
+    if (error instanceof Trouble) return {};
+    throw error;
+  }
+}
+
+function unmarked(records, verdict, checks, trust, seen, kept) {
   if (verdict.reason === "evidence")
     return failedSentences(`your evidence contradicts it: ${kept.against.join("; ")}`);
   if (verdict.kind === "failed") return failedSentences(wrong(verdict, checks));

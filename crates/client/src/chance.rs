@@ -147,15 +147,14 @@ struct Agreement {
 impl Agreement {
     fn new(rule_set: &str, settings: &str) -> Agreement {
         let parsed = TableSettings::from_canonical(settings).ok();
-        let delay = parsed.as_ref().map_or(0, |it| it.reveal.delay_seconds());
-        let suspended = parsed.map_or(0, |it| u64::from(it.suspend_hours) * 3600);
+        let span = |of: fn(&TableSettings) -> Duration| parsed.as_ref().map_or(Duration::ZERO, of);
         Agreement {
             rule_set: rule_set.to_owned(),
             settings: settings.to_owned(),
             hash: fairness::rules_hash(rule_set, settings),
             variant: RuleSet::from_canonical(rule_set).ok().map(|rules| rules.variant()),
-            seed_delay: Duration::from_secs(delay.into()),
-            suspend_time: Duration::from_secs(suspended),
+            seed_delay: span(TableSettings::seed_delay),
+            suspend_time: span(TableSettings::suspension_limit),
         }
     }
 

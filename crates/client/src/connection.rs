@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use primitives::{PlayerId, TableId};
+use primitives::{PlayerId, RequestId, TableId};
 use system::clock::{Clock, SystemClock};
 use system::ids::IdMaker;
 use tonic::transport::{Channel, Uri};
@@ -30,6 +30,16 @@ enum Source {
     /// Header value made once from a fixed text.
     Fixed(Bearer),
     Fresh(Arc<dyn Fn() -> String + Send + Sync>),
+    /// No token: for what anybody may call.
+    None,
+}
+
+impl TokenSource {
+    /// Source without a token, for calls that need none: to look on, and to sign in.
+    #[must_use]
+    pub const fn none() -> TokenSource {
+        TokenSource(Source::None)
+    }
 }
 
 impl From<&str> for TokenSource {
@@ -57,6 +67,7 @@ impl<F: Fn() -> String + Send + Sync + 'static> From<F> for TokenSource {
 /// people, makes more connections.
 #[derive(Clone)]
 pub struct Client {
+    address: Arc<str>,
     channel: Channel,
     token: TokenSource,
     ids: IdMaker,
@@ -102,6 +113,7 @@ impl Client {
             return Err(Error::Address(format!("{address} (write http://host:port)")));
         }
         Ok(Client {
+            address: address.into(),
             channel: transport::connect(&uri, tls)?,
             token: token.into(),
             ids: IdMaker::system(),
@@ -113,6 +125,12 @@ impl Client {
             chance_mode: ChanceMode::Demanding,
             checkpoints: None,
         })
+    }
+
+    /// Returns the server's address, as it was given.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Returns a client on this connection with another token.
@@ -224,13 +242,26 @@ impl Client {
         &*self.clock
     }
 
+    pub(crate) fn shared_clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_clock(self, clock: Arc<dyn Clock>) -> Client {
+        Client { clock, ..self }
+    }
+
     pub(crate) fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
     /// Makes a request id; every repetition of a command carries the same.
     pub(crate) fn request_id(&self) -> String {
-        self.ids.request_id().to_string()
+        self.new_request_id().to_string()
+    }
+
+    pub(crate) fn new_request_id(&self) -> RequestId {
+        self.ids.request_id()
     }
 
     /// Wraps a message in a request with the token.
@@ -239,6 +270,7 @@ impl Client {
         match &self.token.0 {
             Source::Fixed(bearer) => bearer.add_to(&mut request),
             Source::Fresh(token) => Bearer::new(&token()).add_to(&mut request),
+            Source::None => {}
         }
         request
     }

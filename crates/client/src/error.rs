@@ -13,6 +13,7 @@ use wire::status;
 
 use crate::chance::FairnessViolation;
 use crate::checkpoints::CheckError;
+use crate::guest::LoginError;
 
 /// Reason that a call has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ pub enum Error {
     /// Failure to store what has to be kept before a message is sent.
     #[error("evidence cannot be stored, so nothing is sent: {0}")]
     Evidence(#[from] std::io::Error),
+    /// A guest's login cannot be read or kept, so it is not used.
+    #[error(transparent)]
+    Login(#[from] LoginError),
     /// A client at play demands the dealer's signatures.
     #[error(
         "the key of the dealer's log is not known: give the room's keys, or say that you play without any check"
@@ -69,6 +73,7 @@ impl Error {
             | Error::FairnessViolation(_)
             | Error::Logs(_)
             | Error::Evidence(_)
+            | Error::Login(_)
             | Error::NoDealerKey => None,
         }
     }

@@ -1,5 +1,6 @@
-//! Knows: calls of the public port with safe retries, tables followed without a gap, a viewer's
-//! knowledge of a table, a seat's entropy, signed decisions and evidence, and the checks of chance.
+//! Knows: calls of the public port with safe retries, guests' logins, tables followed without a gap,
+//! a viewer's knowledge of a table, a seat's entropy, signed decisions and evidence, and the checks of
+//! chance.
 //! Does not know: how a table, a dealer or a wallet works, or anything its viewer may not see.
 //!
 //! ```no_run
@@ -14,6 +15,45 @@
 //!     {
 //!         // Show the line to somebody.
 //!         drop(line);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! In a room for play money a player signs in by themselves ([`Guest`]), and comes back with a login
+//! that is kept in a file. Its access token is kept fresh for as long as the guest lives:
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), client::Error> {
+//! let room = client::Client::connect("http://127.0.0.1:7400", client::TokenSource::none())?;
+//! let guest = client::Guest::open(&room, "guest.json", "Lando").await?;
+//! let account = guest.client().get_account(None).await?;
+//! assert!(account.balance_credits > 0, "credits to begin with");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! To play, follow a table, and choose among the moves that the turn lists. What a
+//! [`LegalMove`](proto::common::v1::LegalMove) says is enough; `examples/bot.rs` plays every game so:
+//!
+//! ```no_run
+//! # use primitives::{Credits, PlayerId, TableId};
+//! # use proto::common::v1::Move;
+//! # async fn example(client: client::Client, table: TableId, me: PlayerId)
+//! # -> Result<(), client::Error> {
+//! client.sit_down(table, 0, Credits::of(200)).await?;
+//! let mut play = client.play(table).contributing_entropy(me);
+//! let mut state = client::TableState::new(Some(me));
+//! while let Some(message) = play.next().await? {
+//!     let client::PlayMessage::Watch(seen) = message else { continue };
+//!     state.apply(&seen);
+//!     let Some(turn) = state.my_turn().filter(|_| play.is_live()) else { continue };
+//!     let plain = turn.legal.iter().find(|legal| legal.move_arguments.is_empty());
+//!     if let Some(legal) = plain {
+//!         let decision = Move { kind: legal.kind, ..Move::default() };
+//!         // Signed; the outcome comes as a message, and a lost one is sent again.
+//!         play.decide(state.view().hand_no, turn.turn, decision)?;
 //!     }
 //! }
 //! # Ok(())
@@ -54,6 +94,7 @@ mod describe;
 mod durable;
 mod error;
 pub mod evidence;
+mod guest;
 mod hands;
 mod limits;
 mod lobby;
@@ -73,6 +114,7 @@ pub use connection::{Client, TokenSource};
 pub use describe::describe;
 pub use error::{Error, Refusal};
 pub use evidence::{EvidenceDirectory, EvidenceStore};
+pub use guest::{Guest, GuestLogin, LoginError};
 pub use limits::NewLimits;
 pub use lobby::{LobbyMessage, LobbyWatch};
 pub use play::{DecisionOutcome, EntropyOutcome, Play, PlayMessage};

@@ -1,7 +1,7 @@
 //! Calls of the table service.
 
 use fairness::{ClientCommitment, Entropy};
-use primitives::{Credits, TableId};
+use primitives::{Credits, RequestId, TableId};
 use proto::common::v1::{ErrorReason, Move, Resolution};
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
@@ -18,8 +18,21 @@ impl Client {
     /// # Errors
     /// See [`Error`]; mostly `RULE_SET_INVALID` and `BAD_FIELD`.
     pub async fn create_table(&self, config: pb::TableConfig) -> Result<TableId, Error> {
+        self.create_table_as(self.new_request_id(), config).await
+    }
+
+    /// Creates a table under a request id of the caller's, once: the same id with the same
+    /// configuration gets the first table again. For operators.
+    ///
+    /// # Errors
+    /// See [`Client::create_table`]; `REQUEST_ID_REUSED` for another configuration.
+    pub async fn create_table_as(
+        &self,
+        request_id: RequestId,
+        config: pb::TableConfig,
+    ) -> Result<TableId, Error> {
         let request =
-            pb::CreateTableRequest { request_id: self.request_id(), config: Some(config) };
+            pb::CreateTableRequest { request_id: request_id.to_string(), config: Some(config) };
         let answer = self
             .call_with_retries(request, |channel, request| async move {
                 TableServiceClient::new(channel).create_table(request).await

@@ -1,12 +1,14 @@
 //! Settings of a table that are fixed with its rule set: clocks, windows for entropy, suspension.
 //!
-//! Their text is stored and hashed with every hand, as the rule set's is: `name = value` lines, all
-//! of them, ascending by name. Reading is strict: the text must be exactly the text that writing
-//! gives.
+//! Their text is stored and hashed with every hand, as the rule set's is: `name = value` lines,
+//! ascending by name. Reading is strict: the text must be exactly the text that writing gives. A
+//! setting that only rooms for developers have stands there where it is not at its default, so no
+//! hand hides it.
 //!
 //! Specification: rules/SPEC.md §8.4.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// Time at which a hand's seed is opened after its settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +79,12 @@ macro_rules! settings {
                     $((stringify!($name), self.$name.to_string()),)*
                     (REVEAL, self.reveal.text().to_owned()),
                 ];
+                let usual = TableSettings::default();
+                lines.retain(|(name, value)| match *name {
+                    FIXED_SEED => *value != usual.insecure_fixed_seed.to_string(),
+                    TIME_SCALE => *value != usual.time_scale.to_string(),
+                    _ => true,
+                });
                 lines.sort_unstable();
                 lines
             }
@@ -94,6 +102,8 @@ macro_rules! settings {
 }
 
 const REVEAL: &str = "reveal";
+const FIXED_SEED: &str = "insecure_fixed_seed";
+const TIME_SCALE: &str = "time_scale";
 
 settings! {
     /// Seconds for a decision.
@@ -104,10 +114,62 @@ settings! {
     commit_ms: 500..=10_000, default 2_000;
     /// Seats that must have committed before commitments close.
     contributors_min: 0..=8, default 1;
+    /// 1: an option for developers fixed the dealer's seeds, so whoever knows it knows every card.
+    insecure_fixed_seed: 0..=1, default 0;
     /// Milliseconds that seats have to reveal what they committed to.
     reveal_ms: 500..=10_000, default 2_000;
     /// Hours for which a hand may be suspended.
     suspend_hours: 1..=168, default 2;
+    /// How many times as fast every clock of the table runs as the other settings say. Above 1 in
+    /// rooms for developers alone.
+    time_scale: 1..=100, default 1;
+}
+
+/// Spans of time as they pass at the table: the settings', divided by its time scale, in whole
+/// milliseconds, as time banks are charged.
+impl TableSettings {
+    /// Time for a decision.
+    #[must_use]
+    pub fn action_time(&self) -> Duration {
+        self.scaled(Duration::from_secs(self.action_seconds.into()))
+    }
+
+    /// Time bank of each player for a hand.
+    #[must_use]
+    pub fn time_bank(&self) -> Duration {
+        self.scaled(Duration::from_secs(self.bank_seconds.into()))
+    }
+
+    /// Time that seats have to commit to entropy.
+    #[must_use]
+    pub fn commit_window(&self) -> Duration {
+        self.scaled(Duration::from_millis(self.commit_ms.into()))
+    }
+
+    /// Time that seats have to reveal what they committed to.
+    #[must_use]
+    pub fn reveal_window(&self) -> Duration {
+        self.scaled(Duration::from_millis(self.reveal_ms.into()))
+    }
+
+    /// Time for which a hand may be suspended.
+    #[must_use]
+    pub fn suspension_limit(&self) -> Duration {
+        self.scaled(Duration::from_hours(self.suspend_hours.into()))
+    }
+
+    /// Time from a settlement to the opening of the seed.
+    #[must_use]
+    pub fn seed_delay(&self) -> Duration {
+        self.scaled(Duration::from_secs(self.reveal.delay_seconds().into()))
+    }
+
+    /// Any other span of the table's.
+    #[must_use]
+    pub fn scaled(&self, span: Duration) -> Duration {
+        let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Duration::from_millis(millis / u64::from(self.time_scale.max(1)))
+    }
 }
 
 impl TableSettings {
@@ -124,6 +186,12 @@ impl TableSettings {
     /// of its bounds.
     pub fn from_canonical(text: &str) -> Result<TableSettings, SettingsError> {
         let mut settings = TableSettings::default();
+        // Names of the lines that must stand there: all, but for those of developers' rooms.
+        for (name, value) in [(FIXED_SEED, 1), (TIME_SCALE, 2)] {
+            if text.lines().any(|line| line.starts_with(name)) {
+                settings.set(name, &value.to_string());
+            }
+        }
         let expected = settings.lines();
         let mut rest = text;
         for (index, (name, _)) in expected.iter().enumerate() {
@@ -139,6 +207,14 @@ impl TableSettings {
             return Err(SettingsError::TooLong(expected.len()));
         }
         settings.check()?;
+        // A setting at its default is left out.
+        if let Some((line, (name, _))) = expected
+            .iter()
+            .enumerate()
+            .find(|(_, (name, _))| !settings.lines().iter().any(|(written, _)| written == name))
+        {
+            return Err(SettingsError::NotCanonical { line: line + 1, expected: name });
+        }
         Ok(settings)
     }
 }
@@ -177,9 +253,26 @@ mod tests {
         let settings = TableSettings::default();
         assert_eq!(settings.canonical(), DEFAULT);
         let delayed = TableSettings { reveal: SeedOpening::Delayed, reveal_ms: 500, ..settings };
-        for settings in [settings, delayed] {
+        let fast = TableSettings { time_scale: 20, ..settings };
+        assert_eq!(fast.canonical(), format!("{DEFAULT}time_scale = 20\n"));
+        let fixed = TableSettings { insecure_fixed_seed: 1, ..fast };
+        assert!(fixed.canonical().contains("min = 1\ninsecure_fixed_seed = 1\nreveal = "));
+        for settings in [settings, delayed, fast, fixed] {
             assert_eq!(TableSettings::from_canonical(&settings.canonical()), Ok(settings));
         }
+    }
+
+    #[test]
+    fn spans_pass_as_many_times_faster_as_the_scale_says() {
+        let fast = TableSettings { time_scale: 30, ..TableSettings::default() };
+        let spans = [fast.action_time(), fast.time_bank(), fast.commit_window()];
+        let millis = [666, 1000, 66].map(Duration::from_millis);
+        assert_eq!(spans, millis, "whole milliseconds, rounded down");
+        assert_eq!(fast.suspension_limit(), Duration::from_mins(4));
+        assert_eq!(fast.seed_delay(), Duration::ZERO);
+        let usual = TableSettings { reveal: SeedOpening::Delayed, ..TableSettings::default() };
+        assert_eq!(usual.seed_delay(), Duration::from_hours(24));
+        assert_eq!(usual.reveal_window(), Duration::from_secs(2));
     }
 
     /// rules/SPEC.md §8.4.
@@ -194,6 +287,11 @@ mod tests {
             ("commit_ms = 2000\n", ""),
             ("= 2\n", "= 2"),
             ("= 2\n", "= 2\n\n"),
+            ("= 2\n", "= 2\ntime_scale = 1\n"),
+            ("= 2\n", "= 2\ntime_scale = 02\n"),
+            ("= 2\n", "= 2\ntime_scale = 2\ntime_scale = 2\n"),
+            ("action_s", "time_scale = 2\naction_s"),
+            ("reveal = ", "insecure_fixed_seed = 0\nreveal = "),
             (
                 "action_seconds = 20\nbank_seconds = 30\n",
                 "bank_seconds = 30\naction_seconds = 20\n",
@@ -221,6 +319,9 @@ mod tests {
             TableSettings { reveal_ms: 10_001, ..base },
             TableSettings { suspend_hours: 0, ..base },
             TableSettings { suspend_hours: 169, ..base },
+            TableSettings { time_scale: 0, ..base },
+            TableSettings { time_scale: 101, ..base },
+            TableSettings { insecure_fixed_seed: 2, ..base },
         ];
         for settings in bad {
             let read = TableSettings::from_canonical(&settings.canonical());

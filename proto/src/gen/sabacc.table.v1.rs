@@ -2,13 +2,19 @@
 /// Becomes a player.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SignInAsGuestRequest {
-    /// A UUID as text: names this command. Keep it to yourself until it is answered: repeated within ten minutes with the
-    /// same name, and before the refresh token is used, it gets the same player again.
+    /// A UUID as text: names this command. Repeated within ten minutes with the same name and the same sign_in_secret, and
+    /// before the refresh token is used, it gets the same player again. With anything else it is refused:
+    /// REQUEST_ID_REUSED, or ALREADY_EXISTS where the repeat comes too late.
     #[prost(string, tag = "1")]
     pub request_id: ::prost::alloc::string::String,
     /// Name that the player is shown under, as in SetName; empty: none.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
+    /// 32 bytes from a generator of secrets, fresh for each sign-in. Player and refresh token follow from them, so only who
+    /// has them can repeat the call; the room keeps nothing that they could be found by. Forget them once the refresh
+    /// token is kept.
+    #[prost(bytes = "vec", tag = "3")]
+    pub sign_in_secret: ::prost::alloc::vec::Vec<u8>,
 }
 /// A new player.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -45,10 +51,10 @@ pub struct Tokens {
 /// Asks for new tokens.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RefreshRequest {
-    /// A UUID as text: names this command; a repeat gets the same refresh token again.
+    /// A UUID as text: names this command. Repeated with the same refresh token it gets the same new one again.
     #[prost(string, tag = "1")]
     pub request_id: ::prost::alloc::string::String,
-    /// The newest refresh token.
+    /// The newest refresh token. A repeat brings it again: the request_id alone gets nothing.
     #[prost(string, tag = "2")]
     pub refresh_token: ::prost::alloc::string::String,
 }

@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::entropy_source::EntropySource;
+use crate::fixed_seeds::{self, FixedSeedError, FixedSeeds};
 use crate::hand::{
     Closed, Committed, Contradiction, HandName, PerformCommand, PerformOutcome, Refusal, SealInput,
 };
@@ -56,6 +57,8 @@ pub(crate) struct Resources {
     pub(crate) key_id: [u8; 8],
     pub(crate) origin: Arc<str>,
     pub(crate) max_cached_hands: usize,
+    /// Seeds that an option fixes; `None`: they come from entropy.
+    pub(crate) fixed_seeds: Option<FixedSeeds>,
 }
 
 impl Resources {
@@ -111,9 +114,29 @@ impl Dealer {
         let Dependencies { seeds, keyring, entropy, key, origin, max_cached_hands } = dependencies;
         let source = EntropySource::try_new(entropy)?;
         let key_id = fairness::KeyId::of(key.verifying_key().as_bytes()).0;
-        let resources = Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands };
+        let resources = Resources {
+            seeds,
+            keyring,
+            source,
+            key,
+            key_id,
+            origin,
+            max_cached_hands,
+            fixed_seeds: None,
+        };
         let (handler, serves) = (Arc::default(), watch::Sender::default());
         Ok(Dealer { resources: Arc::new(resources), handler, serves })
+    }
+
+    /// Fixes the seeds of a dealer that has not dealt yet, or leaves them to its entropy.
+    ///
+    /// # Errors
+    /// The name of the log says otherwise.
+    pub fn with_fixed_seeds(mut self, fixed: Option<FixedSeeds>) -> Result<Dealer, FixedSeedError> {
+        fixed_seeds::check(&self.resources.origin, fixed.as_ref())?;
+        let resources = Arc::get_mut(&mut self.resources).expect("nobody has a clone yet");
+        resources.fixed_seeds = fixed;
+        Ok(self)
     }
 
     /// Deals on this log from now on, with nothing in memory. With no log, calls are refused.

@@ -299,10 +299,10 @@ impl Handler {
     /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
     async fn new_hand(&self, hand: HandName, rules_hash: [u8; 32]) -> Result<Hand, DealerError> {
         let resources = &*self.resources;
-        let Resources { seeds, keyring, source, key, key_id, origin, max_cached_hands: _ } =
-            resources;
+        let Resources { seeds, keyring, source, key, key_id, origin, fixed_seeds, .. } = resources;
         let context = Context::new(origin, hand.table, hand.number, &rules_hash);
-        let seed = Seed::new(source.block()?);
+        let fixed = fixed_seeds.as_ref().map(|fixed| fixed.seed(hand));
+        let seed = Seed::new(fixed.map_or_else(|| source.block(), Ok)?);
         let commitment = Commitment::new(&context, &seed);
         let label = SeedLabel { context, commitment };
         let new = keyring.seal(hand.id().0, &label.bytes(), seed.expose(), resources.nonce()?);

@@ -11,7 +11,7 @@
 //!   the log, answer. `cache` bounds the memory.
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
 //! - `entropy_source` stops the making of secrets at the first fault of a generator, which
-//!   `entropy_failure` puts on record.
+//!   `entropy_failure` puts on record. [`fixed_seeds`] is for rooms of developers.
 //! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; [`rotation`] moves those
 //!   to another key.
 //! - `promises` keeps the order of promises, and finds those that the log has lost.
@@ -29,6 +29,7 @@ mod cache;
 pub mod dealer;
 mod entropy_failure;
 mod entropy_source;
+pub mod fixed_seeds;
 pub mod hand;
 mod handler;
 mod messages;

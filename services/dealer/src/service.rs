@@ -16,6 +16,7 @@ use system::entropy::{EntropyError, SystemEntropy};
 
 use crate::dealer::{Dealer, Dependencies, maintain_log};
 use crate::entropy_failure;
+use crate::fixed_seeds::FixedSeeds;
 use crate::rotation::rotate;
 use crate::seeds;
 
@@ -41,6 +42,8 @@ pub struct Config {
     pub seed_keys: Keyring,
     /// Number of hands kept in memory.
     pub max_cached_hands: usize,
+    /// Seeds of a room for developers. No setting has them.
+    pub fixed_seeds: Option<FixedSeeds>,
 }
 
 /// Entropy that no dealer starts on.
@@ -73,7 +76,7 @@ impl Config {
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
         settings.finish()?;
         let seed_keys = seed_keys.expect("without it the settings were refused");
-        Ok(Config { service, seed_keys, max_cached_hands: hands })
+        Ok(Config { service, seed_keys, max_cached_hands: hands, fixed_seeds: None })
     }
 }
 
@@ -91,7 +94,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service, seed_keys: keyring, max_cached_hands } = config;
+    let Config { service, seed_keys: keyring, max_cached_hands, fixed_seeds } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the dealer",
@@ -112,6 +115,7 @@ pub async fn run(
         max_cached_hands,
     });
     let dealer = dealer.map_err(|failure| RunError::own(BadEntropy(failure)))?;
+    let dealer = dealer.with_fixed_seeds(fixed_seeds).map_err(RunError::own)?;
     let ready = service.health.condition("state", UNREADY);
     tokio::spawn(ready.follow(dealer.serves(), UNREADY));
     service.spawn(dealer.record_steps(Arc::<SystemClock>::clone(&service.clock)));

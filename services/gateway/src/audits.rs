@@ -8,6 +8,8 @@
 //! the role of an auditor alone, and the address of every service. Without them this service
 //! refuses its calls, and the other services work.
 //!
+//! The public events of the table's and the dealer's log are here for subscribers too (`feed`).
+//!
 //! An audit reads three logs, so it costs its caller more than another call (an option of the
 //! method says how much), few run at once (`limiter`), and a hand that passed is cached.
 //!
@@ -15,9 +17,11 @@
 
 mod cache;
 mod collect;
+mod feed;
 mod histories;
 mod limiter;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -35,13 +39,15 @@ use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::common::v1::ErrorReason;
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
+use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
-use wire::field;
+use wire::field::{self, BadField};
 use wire::status::{ApiRefusal, api_refusal};
 
 use crate::StartError;
 use cache::{AuditCache, AuditedHand, HandKey};
 use collect::{CollectedBundle, Logs};
+use feed::Feed;
 use histories::Histories;
 use limiter::{AuditLimiter, Caller};
 
@@ -61,6 +67,10 @@ pub(crate) struct Audits {
 struct Shared {
     limiter: AuditLimiter,
     cache: AuditCache,
+    /// Public events, by the names of their logs.
+    feeds: BTreeMap<&'static str, Arc<Feed>>,
+    /// Cancelled when streams have to end.
+    stopping: CancellationToken,
 }
 
 /// Bundle of a hand, and the logs of whose witnesses none had signed in time.
@@ -80,16 +90,22 @@ impl Audits {
     ///
     /// # Errors
     /// A peer's address or certificate cannot be used.
-    pub(crate) fn new(config: &ServiceConfig) -> Result<Audits, StartError> {
+    pub(crate) fn new(
+        config: &ServiceConfig,
+        stopping: CancellationToken,
+    ) -> Result<Audits, StartError> {
         let logs = logs(config)?;
         if logs.is_none() {
             tracing::warn!(
                 "audits of hands are not served: set SABACC_SIGNING_KEY and the address of every service"
             );
         }
-        let shared =
-            Arc::new(Shared { limiter: AuditLimiter::new(), cache: AuditCache::default() });
-        Ok(Audits { logs, shared })
+        let feeds = logs.iter().flat_map(|Logs { table, dealer, wallet: _ }| {
+            [("table", table), ("dealer", dealer)]
+                .map(|(log, service)| (log, Arc::new(Feed::new(log, service.clone()))))
+        });
+        let shared = Shared::new(feeds.collect(), stopping);
+        Ok(Audits { logs, shared: Arc::new(shared) })
     }
 
     /// Returns the gRPC service.
@@ -127,9 +143,8 @@ impl Audits {
     /// Creates a handler that cannot reach the logs.
     #[cfg(test)]
     pub(crate) fn without_logs() -> Audits {
-        let shared =
-            Arc::new(Shared { limiter: AuditLimiter::new(), cache: AuditCache::default() });
-        Audits { logs: None, shared }
+        let shared = Shared::new(BTreeMap::new(), CancellationToken::new());
+        Audits { logs: None, shared: Arc::new(shared) }
     }
 
     /// Returns the public keys that the logs are signed with now, one a line: table, dealer, wallet.
@@ -144,6 +159,13 @@ impl Audits {
             keys.push_str(&format!("{key}\n"));
         }
         Ok(keys)
+    }
+}
+
+impl Shared {
+    fn new(feeds: BTreeMap<&'static str, Arc<Feed>>, stopping: CancellationToken) -> Shared {
+        let (limiter, cache) = (AuditLimiter::new(), AuditCache::default());
+        Shared { limiter, cache, feeds, stopping }
     }
 }
 
@@ -223,6 +245,21 @@ impl AuditService for Audits {
         let pb::AuditHandRequest { table_id, hand_no } = request.into_inner();
         let audited = self.audited(field::table_id(&table_id)?, hand_no, caller).await?;
         Ok(Response::new(audited.response.clone()))
+    }
+
+    type SubscribeStream = feed::Messages;
+
+    async fn subscribe(
+        &self,
+        request: Request<pb::SubscribeRequest>,
+    ) -> Result<Response<Self::SubscribeStream>, Status> {
+        let pb::SubscribeRequest { log, from_position } = request.into_inner();
+        if !matches!(&*log, "table" | "dealer") {
+            return Err(BadField::new("log", "write table or dealer").into());
+        }
+        let feed = self.shared.feeds.get(&*log).ok_or_else(no_logs)?;
+        let subscription = feed.subscribe(from_position, self.shared.stopping.clone()).await?;
+        Ok(Response::new(subscription.messages()))
     }
 }
 

@@ -87,7 +87,7 @@ pub async fn run(
     if let Some(dealer) = &peers.dealer {
         log_services.insert("dealer", connect(dealer)?);
     }
-    let audits = Audits::new(&config)?;
+    let audits = Audits::new(&config, drain.stopping().clone())?;
     let logs = Logs::new(log_services, config.limits.message_bytes);
     let health = Health::new();
     // Without them no hand is played. The table's readiness includes the dealer's.

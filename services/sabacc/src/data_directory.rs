@@ -15,7 +15,9 @@ use chassis::auth::{TokenIssuer, private_key_pem};
 use chassis::config::{LogIdentity, Service};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::DecodePrivateKey as _;
+use sabacc_dealer::fixed_seeds::ORIGIN_PREFIX;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
@@ -34,7 +36,12 @@ pub(crate) struct DataDirectory {
     path: PathBuf,
     /// Whether missing files may be made.
     can_create: bool,
+    /// Number that a room for developers is made from.
+    fixed_seed: Option<[u8; 32]>,
 }
+
+/// Secrets of the bots, which follow from the fixed seed where there is one. No other secret does.
+const BOT_SECRETS: [&str; 2] = ["demo.key", "bots.secret"];
 
 /// Lock on a data folder, held while a room runs in it.
 #[derive(Debug)]
@@ -76,7 +83,7 @@ impl DataDirectory {
         if path.join("keys").is_dir() {
             let path = path.canonicalize();
             let path = path.with_context(|| format!("the folder {named} cannot be found"))?;
-            return Ok(DataDirectory { path, can_create: false });
+            return Ok(DataDirectory { path, can_create: false, fixed_seed: None });
         }
         let what = match fs::metadata(path) {
             Err(_) => "there is no such folder",
@@ -96,7 +103,41 @@ impl DataDirectory {
             .create(path)
             .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
         let path = path.canonicalize().context("the data folder cannot be found")?;
-        Ok(DataDirectory { path, can_create: true })
+        Ok(DataDirectory { path, can_create: true, fixed_seed: None })
+    }
+
+    /// Begins a room whose seeds follow from a number, or goes on with that room.
+    ///
+    /// # Errors
+    /// The folder has another room: no room changes from one to the other.
+    pub(crate) fn with_fixed_seed(self, seed: Option<[u8; 32]>) -> anyhow::Result<DataDirectory> {
+        let keys = self.path.join("keys");
+        let room = fs::read_to_string(keys.join("room")).unwrap_or_default();
+        match seed {
+            None if room.starts_with(ORIGIN_PREFIX) => bail!(
+                "the room in {} was begun with --insecure-fixed-seed: start it with the same, or \
+                 another folder without",
+                self.path.display()
+            ),
+            Some(seed) if keys.exists() && room != fixed_room(&seed) => bail!(
+                "{} has a room already, and --insecure-fixed-seed is for a fresh folder: name \
+                 another with --data",
+                self.path.display()
+            ),
+            Some(_) | None => Ok(DataDirectory { fixed_seed: seed, ..self }),
+        }
+    }
+
+    /// Number that this room's seeds follow from, if an option fixes them.
+    #[must_use]
+    pub(crate) fn fixed_seed(&self) -> Option<[u8; 32]> {
+        self.fixed_seed
+    }
+
+    /// Whether no room was ever started here.
+    #[must_use]
+    pub(crate) fn is_fresh(&self) -> bool {
+        !self.path.join("keys").exists()
     }
 
     #[must_use]
@@ -150,7 +191,8 @@ impl DataDirectory {
             return Ok(Zeroizing::new(LEGACY_ROOM.to_owned()));
         }
         self.read_or_create_secret("room", || {
-            Zeroizing::new(format!("room-{}.local", &random_hex()[..16]))
+            let random = || format!("room-{}.local", &random_hex()[..16]);
+            Zeroizing::new(self.fixed_seed.as_ref().map_or_else(random, fixed_room))
         })
     }
 
@@ -168,7 +210,11 @@ impl DataDirectory {
 
     /// Returns a random text of 64 hexadecimal digits, stored under `name`.
     pub(crate) fn secret_text(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
-        self.read_or_create_secret(name, random_hex)
+        let fixed = self.fixed_seed.filter(|_| BOT_SECRETS.contains(&name));
+        self.read_or_create_secret(name, || match fixed {
+            Some(seed) => Zeroizing::new(hex::encode(fixed_hash(name, &seed))),
+            None => random_hex(),
+        })
     }
 
     /// Reads a secret, or makes it and stores it before it is used.
@@ -241,6 +287,16 @@ pub(crate) fn lock_file(path: &Path, folder: &Path, option: &str) -> anyhow::Res
     file.rewind()?;
     file.write_all(instance.as_bytes())?;
     Ok(DirectoryLock { _file: file, instance, predecessor: before })
+}
+
+/// Name of the room with a fixed seed.
+fn fixed_room(seed: &[u8; 32]) -> String {
+    format!("{ORIGIN_PREFIX}{}.local", hex::encode(&fixed_hash("room", seed)[..8]))
+}
+
+fn fixed_hash(name: &str, seed: &[u8; 32]) -> [u8; 32] {
+    let hash = Sha256::new().chain_update(b"sabacc/fixed-room/v1").chain_update(seed);
+    hash.chain_update(name).finalize().into()
 }
 
 /// Returns a new private key in PEM.

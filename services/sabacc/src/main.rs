@@ -25,6 +25,7 @@ mod randomness;
 mod repo;
 mod room;
 mod room_info;
+mod seed_tables;
 mod signed_log;
 mod tables;
 mod token;

@@ -46,6 +46,26 @@ impl Database {
         eventlog::with_statement_timeout(self.connection.ping()).await.is_ok()
     }
 
+    /// Whether any log was ever begun.
+    pub(crate) async fn has_logs(&mut self) -> Result<bool, sqlx::Error> {
+        for schema in SCHEMAS {
+            let there: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
+                .bind(format!("\"{schema}\".owners"))
+                .fetch_one(&mut self.connection)
+                .await?;
+            if there {
+                let statement = format!("SELECT EXISTS (SELECT FROM \"{schema}\".owners)");
+                let begun: bool = sqlx::query_scalar(AssertSqlSafe(statement))
+                    .fetch_one(&mut self.connection)
+                    .await?;
+                if begun {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns owners of logs whose lease runs. A lease that begins in the future was given by a
     /// clock that was set back since, and is ignored.
     pub(crate) async fn owners(&mut self) -> Result<Vec<LogOwner>, sqlx::Error> {

@@ -20,7 +20,9 @@ use chassis::serve::{self, BoundPort, Cors};
 use merkle::note::VerifierKey;
 use postgres_launcher::{Postgres, PostgresError};
 use primitives::{Credits, PlayerId};
+use sabacc_dealer::fixed_seeds::FixedSeeds;
 use sabacc_table::config::{GUESTS_PER_DAY, GuestConfig};
+use sabacc_table::development::Development;
 use sabacc_wallet::config::StartingCredits;
 use system::secret::Secret;
 use tokio::task::JoinHandle;
@@ -59,6 +61,8 @@ pub(crate) struct RoomOptions {
     pub(crate) witnesses: Vec<(Uri, VerifierKey)>,
     /// Whether anybody may become a guest, with play money.
     pub(crate) guests: bool,
+    /// How many times as fast the clocks of tables run that are opened from now on.
+    pub(crate) time_scale: u32,
 }
 
 /// Running room.
@@ -75,6 +79,7 @@ pub(crate) struct Room {
     witnesses: Vec<(Uri, VerifierKey)>,
     /// Signs guests' tokens, where the room has guests.
     guests: Option<TokenIssuer>,
+    time_scale: u32,
     services: Vec<RunningService>,
     lock: DirectoryLock,
     database_claim: database_claim::DatabaseClaim,
@@ -98,7 +103,9 @@ impl Room {
             no_player_limits: unpaced,
             witnesses,
             guests,
+            time_scale,
         } = plan;
+        let is_new_fixed = folder.fixed_seed().is_some() && folder.is_fresh();
         let lock = folder.lock()?;
         progress.print(&format!("data folder {}", folder.path().display()));
         // The port first: a taken port is reported before a database is started.
@@ -108,6 +115,12 @@ impl Room {
         let postgres = postgres_launcher::obtain(&postgres).await?;
         progress.print(&postgres.describe());
         let own_database = database_claim::claim(&postgres.admin_url(), &lock, progress).await?;
+        if is_new_fixed && !own_database.is_fresh {
+            bail!(
+                "this database has logs already, and --insecure-fixed-seed is for a fresh one: name \
+                 another with DATABASE_URL"
+            );
+        }
         let postgres = postgres.supervise();
         folder.write_public_keys(&keys::room_keys(&folder)?)?;
         let urls = migrate(&folder, &postgres).await?;
@@ -126,6 +139,7 @@ impl Room {
             no_player_limits: unpaced,
             witnesses,
             guests,
+            time_scale,
             services: Vec::new(),
             database_claim: own_database,
         };
@@ -203,6 +217,7 @@ impl Room {
             service,
             seed_keys: self.folder.keys(SEED_KEY)?.keyring(),
             max_cached_hands: 10_000,
+            fixed_seeds: self.folder.fixed_seed().map(FixedSeeds::new),
         };
         self.spawn("dealer", |drain| async move {
             Ok(sabacc_dealer::service::run(dealer_config, dealer, drain, take_over).await?)
@@ -224,7 +239,9 @@ impl Room {
         let people_keys = self.folder.keys(PEOPLE_KEY)?.keyring();
         let guests = self.guests.clone();
         let guests = guests.map(|issuer| GuestConfig { issuer, per_day: GUESTS_PER_DAY });
-        let config = sabacc_table::config::Config { service, people_keys, guests };
+        let development =
+            Development { time_scale: self.time_scale, fixed_seed: self.folder.fixed_seed() };
+        let config = sabacc_table::config::Config { service, people_keys, guests, development };
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::service::run(config, table, drain, take_over).await?)
         });

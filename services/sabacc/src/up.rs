@@ -5,19 +5,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chassis::auth::Role;
 use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
 use chassis::telemetry::{self, TelemetryConfig};
 use clap::Args;
+use client::Client;
 use merkle::note::VerifierKey;
 use postgres_launcher::{Environment, PostgresError, default_data_dir};
 use tonic::transport::Uri;
+use zeroize::Zeroizing;
 
 use crate::audits;
 use crate::data_directory::DataDirectory;
 use crate::demo::{Demo, DemoOptions};
 use crate::output::{self, Progress};
 use crate::room::{self, Room, RoomOptions};
+use crate::seed_tables::SeedTables;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -48,6 +52,23 @@ pub(crate) struct Options {
     /// Let nobody in without a token of the room's key.
     #[arg(long)]
     no_guests: bool,
+    /// Run the clocks of tables N times as fast, 1 to 100: decisions, time banks, windows for entropy,
+    /// pauses between hands, idle seats, suspension, delayed seeds. It holds for tables that are opened
+    /// while it is given, stands in their settings, and is told in every verdict. Real time stays for
+    /// tokens, request ids, limits and days, exclusions, checkpoints, witnesses and the ten seconds
+    /// of a silent dealer.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    time_scale: u32,
+    /// Open the tables of this file, TOML or JSON, each once: a list `tables` of what
+    /// `sabacc.table.v1.TableConfig` has.
+    #[arg(long, value_name = "FILE")]
+    seed_tables: Option<PathBuf>,
+    /// For tests of clients alone: make the dealer's seeds, and the ids of tables, follow from this
+    /// number, 64 hexadecimal digits, so that a run can be repeated. Whoever knows it knows every
+    /// card. Only for a fresh data folder, which stays so; the room's name, every hand and every
+    /// verdict say it.
+    #[arg(long, value_name = "HEX", value_parser = parse_seed)]
+    insecure_fixed_seed: Option<Zeroizing<[u8; 32]>>,
     /// Fetch PostgreSQL if none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
     fetch_postgres: bool,
@@ -67,7 +88,14 @@ pub(crate) async fn run(
     // Wrong settings are reported before anything is made.
     room::public_port_config(options.listen)?;
     let environment = Environment::read();
+    let seed_tables = options.seed_tables.as_deref().map(SeedTables::read).transpose()?;
     let folder = DataDirectory::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let folder = folder.with_fixed_seed(options.insecure_fixed_seed.as_deref().copied())?;
+    if options.insecure_fixed_seed.is_some() {
+        progress.print(
+            "INSECURE: this room's seeds are fixed, and whoever knows them knows every card",
+        );
+    }
     let mut postgres = postgres_launcher::Options::new(folder.path(), environment);
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
@@ -82,8 +110,15 @@ pub(crate) async fn run(
         no_player_limits: unpaced,
         witnesses,
         guests: !options.no_guests,
+        time_scale: options.time_scale,
     };
     let mut room = Room::start(plan, &progress).await?;
+    if let Some(tables) = &seed_tables
+        && let Err(error) = open_seed_tables(&room, tables, &progress).await
+    {
+        room.stop().await?;
+        return Err(error);
+    }
     let outcome = tokio::select! {
         outcome = serve(&room, json, &options, &progress, &signals) => outcome,
         () = signals.stopping().cancelled() => Ok(true),
@@ -106,6 +141,18 @@ pub(crate) async fn run(
     progress.print("stopped");
     telemetry.flush().await;
     outcome
+}
+
+/// Opens the tables of a file that are not on record yet.
+async fn open_seed_tables(
+    room: &Room,
+    tables: &SeedTables,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    let operator = Client::connect(&room.local_url(), room.token(Role::Operator, "up"))?;
+    let opened = tables.open(&operator).await?;
+    progress.print(&format!("{opened} tables of --seed-tables are on record"));
+    Ok(())
 }
 
 async fn serve(
@@ -136,6 +183,13 @@ async fn serve(
     progress.print("no table yet: this room waits");
     signals.stopping().cancelled().await;
     Ok(true)
+}
+
+fn parse_seed(text: &str) -> Result<Zeroizing<[u8; 32]>, String> {
+    let mut seed = Zeroizing::new([0; 32]);
+    hex::decode_to_slice(text, &mut seed[..])
+        .map_err(|_| "write 64 hexadecimal digits".to_owned())?;
+    Ok(seed)
 }
 
 fn parse_witness(text: &str) -> Result<(Uri, VerifierKey), String> {

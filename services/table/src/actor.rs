@@ -44,6 +44,7 @@ use crate::backlog::BacklogReceiver;
 use crate::batch::Batch;
 use crate::bounds::Bounds;
 use crate::commands::Command;
+use crate::development::Development;
 use crate::effects::Effect;
 use crate::peers::{CallFailure, Peers, Reply};
 use crate::people::directory::Directory;
@@ -147,6 +148,8 @@ pub(crate) struct Dependencies {
     pub activity: Arc<RoomActivity>,
     /// Lists of players' hands.
     pub player_hands: PlayerHands,
+    /// Marks of the tables that are opened from now on.
+    pub development: Development,
 }
 
 /// State and dependencies of a table's task.
@@ -253,6 +256,8 @@ impl Actor {
             games,
             activity,
             player_hands: _,
+            // What a table was opened with is in its settings.
+            development: _,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {

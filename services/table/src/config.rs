@@ -4,6 +4,8 @@ use chassis::auth::TokenIssuer;
 use chassis::config::{ConfigError, Service, ServiceConfig, Settings, Source};
 use keyring::Keyring;
 
+use crate::development::Development;
+
 /// All settings of the table service.
 pub struct Config {
     pub service: ServiceConfig,
@@ -12,6 +14,8 @@ pub struct Config {
     pub people_keys: Keyring,
     /// Guests of a room for play money; `None`: the room has none.
     pub guests: Option<GuestConfig>,
+    /// Marks of a room for developers. No setting has them.
+    pub development: Development,
 }
 
 /// Settings of guests.
@@ -38,7 +42,7 @@ impl Config {
         let guests = GuestConfig::read(&mut settings);
         settings.finish()?;
         let people_keys = people_keys.expect("without it the settings were refused");
-        Ok(Config { service, people_keys, guests })
+        Ok(Config { service, people_keys, guests, development: Development::default() })
     }
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn pending_effects(
                 if let Some(since) = table.idle_since(number).filter(|_| free && !closing) {
                     // The time in which no command could be taken does not count.
                     let due = since
-                        .plus(table.config.idle)
+                        .plus(table.config.idle_time())
                         .max(now.listening_since.plus(MIN_IDLE_NOTICE));
                     pending.add_at(due, Effect::RemoveIdle { seat: number });
                 }
@@ -131,7 +131,7 @@ pub(crate) fn pending_effects(
         Some(play) => add_hand_effects(table, play, closing, &mut pending),
         None if closing => add_closing_effects(table, &mut pending.effects),
         None => {
-            let pause = Duration::from_millis(u64::from(table.config.pause_ms));
+            let pause = table.config.pause();
             let start = table.finished_at.map_or(now.at, |at| at.plus(pause));
             let start = now.starts_held_until.map_or(start, |until| start.max(until));
             let is_promised = table.dealer_commitments.contains_key(&next_hand);

@@ -116,7 +116,7 @@ impl HandInPlay {
         let count = players.len();
         let settings = TableSettings::from_canonical(&opened.settings)
             .map_err(|error| ReplayError::Setup(error.to_string()))?;
-        let bank = Duration::from_secs(u64::from(settings.bank_seconds));
+        let bank = settings.time_bank();
         Ok(HandInPlay {
             hand_no: opened.hand_no,
             hand_id,
@@ -207,7 +207,7 @@ impl HandInPlay {
         config: &Config,
     ) -> Option<(UnixMicros, Duration)> {
         let bank = self.time_banks[self.to_act()?.index()];
-        let action = Duration::from_secs(u64::from(config.settings.action_seconds));
+        let action = config.settings.action_time();
         Some((self.resumed_deadline.unwrap_or_else(|| self.due_at.plus(action).plus(bank)), bank))
     }
 

@@ -45,6 +45,7 @@ mod bounds;
 mod commands;
 pub mod config;
 mod decisions;
+pub mod development;
 mod effect_calls;
 mod effects;
 mod entropy;

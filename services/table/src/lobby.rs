@@ -71,6 +71,12 @@ impl Lobby {
         self.read(|index| index.page(filter, after, take))
     }
 
+    /// Number of open tables.
+    #[must_use]
+    pub(crate) fn open_tables(&self) -> u64 {
+        self.read(|index| index.open_tables())
+    }
+
     /// Waits until the list has the first `log_size` records, for [`FOLLOW_TIMEOUT`] at most: a
     /// caller finds the table that they have just opened.
     pub(crate) async fn wait_for(&self, log_size: u64) {

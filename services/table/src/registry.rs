@@ -23,6 +23,7 @@ use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, field, ruleset, st
 use crate::actor::{CommandRequest, Dependencies, TableMessage};
 use crate::author::Author;
 use crate::bounds::Bounds;
+use crate::development::Development;
 use crate::hand_list::{self, HandList};
 use crate::lobby::{self, Lobby};
 use crate::peers::{CallFailure, PeerCall, Reply};
@@ -263,6 +264,12 @@ impl TableRegistry {
         self.answer_for_closed(id, closed).await
     }
 
+    /// Number of tables that were ever opened.
+    fn count(&self) -> usize {
+        let tables = self.tables();
+        tables.running.len() + tables.closed.len()
+    }
+
     /// Creates a table.
     pub(crate) async fn create(
         self: &Arc<Self>,
@@ -281,12 +288,13 @@ impl TableRegistry {
             Ok(Recall::IdReused) => return Err(status::request_id_reused()),
             Err(_) => return Err(status::unavailable("the log cannot be read")),
         }
-        let created: TableCreated = parse_config(config)?;
+        let development = self.dependencies.development;
+        let created: TableCreated = parse_config(config, development)?;
         self.check_game(&config.variant)?;
         if self.dependencies.room_delay.state(self.dependencies.clock.now()).is_behind {
             return Err(commands::behind_refusal("no table is opened"));
         }
-        let id = self.ids.table_id();
+        let id = development.table_id(self.count()).unwrap_or_else(|| self.ids.table_id());
         let answer = pb::CreateTableResponse { table_id: id.to_string() };
         let request = by.answered(answer.encode_to_vec());
         let event = TableRecord::from(created.clone());
@@ -342,7 +350,10 @@ async fn measure_timer_delay(dependencies: Dependencies) {
 }
 
 /// Checks a table's configuration and fills in its defaults.
-fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
+fn parse_config(
+    config: &pb::TableConfig,
+    development: Development,
+) -> Result<TableCreated, ApiRefusal> {
     let pb::TableConfig {
         name,
         variant,
@@ -390,7 +401,8 @@ fn parse_config(config: &pb::TableConfig) -> Result<TableCreated, ApiRefusal> {
         let problem = format!("at least min_buy_in_credits, {min}; this is {max}");
         return Err(wire::BadField::new("config.max_buy_in_credits", problem).into());
     }
-    let settings = parse_settings(config, seats)?;
+    let mut settings = parse_settings(config, seats)?;
+    development.mark(&mut settings);
     Ok(TableCreated {
         name,
         rule_set: rules.canonical(),
@@ -415,6 +427,7 @@ fn parse_settings(config: &pb::TableConfig, seats: u32) -> Result<TableSettings,
         reveal_ms: or(config.reveal_ms, default.reveal_ms),
         suspend_hours: or(config.suspend_hours, default.suspend_hours),
         reveal: if config.reveal_delayed { SeedOpening::Delayed } else { SeedOpening::AtOnce },
+        ..default
     };
     settings.check().map_err(|error| match error {
         SettingsError::OutOfBounds { name, .. } => {
@@ -451,7 +464,9 @@ mod seats_of_assigned_tokens {
             seats,
             ..pb::TableConfig::default()
         };
-        parse_config(&config).map(|created| created.seats).map_err(|refused| format!("{refused:?}"))
+        parse_config(&config, Development::default())
+            .map(|created| created.seats)
+            .map_err(|refused| format!("{refused:?}"))
     }
 
     /// rules/SPEC.md R-53: with tokens assigned to each player a table deals only hands of one size,

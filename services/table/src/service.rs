@@ -26,6 +26,7 @@ use transport::ChannelError;
 use crate::actor::Dependencies;
 use crate::api::{Api, HandsApi, MAX_DISPUTE_BYTES, PeopleApi, RevocationsApi, RoomApi, RulesApi};
 use crate::config::{Config, GuestConfig};
+use crate::development::Development;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
 use crate::people::guests::GuestIssuer;
@@ -87,7 +88,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_keys, guests } = config;
+    let Config { service: config, people_keys, guests, development } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the table service",
@@ -115,6 +116,7 @@ pub async fn run(
         },
         guests: guests.map(|guests| guest_issuer(guests, clock)),
         activity: room::activity(clock.now()),
+        development,
     };
     service.spawn(keep_activity(Arc::clone(&opening.activity)));
     let (sender, registry) = watch::channel(None);
@@ -187,6 +189,7 @@ struct RegistryOpener {
     player_keys: PlayerKeys,
     guests: Option<Arc<GuestIssuer>>,
     activity: Arc<RoomActivity>,
+    development: Development,
 }
 
 impl RegistryOpener {
@@ -226,6 +229,7 @@ impl RegistryOpener {
             games: Arc::default(),
             activity: Arc::clone(&self.activity),
             player_hands: PlayerHands::new(Some(self.repo.clone())),
+            development: self.development,
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await
     }

@@ -121,8 +121,7 @@ pub(crate) fn suspend(
 ) -> Result<Batch, Inconsistency> {
     let awaited = effects::awaited_from_dealer(table, play, now)
         .ok_or_else(|| Inconsistency("nothing is owed by the dealer".to_owned()))?;
-    let hours = u64::from(table.config.settings.suspend_hours);
-    let until = now.at.plus(Duration::from_secs(hours * 3600));
+    let until = now.at.plus(table.config.settings.suspension_limit());
     let suspended = event::HandSuspended { since_micros: awaited.since.0, until_micros: until.0 };
     Ok(Batch::single(play.hand_id, suspended))
 }
@@ -189,7 +188,8 @@ pub(crate) fn continue_after_recovery(table: &Table, play: &HandInPlay, now: Uni
 fn resumed_deadline(table: &Table, play: &HandInPlay, now: UnixMicros) -> Option<UnixMicros> {
     let since = play.suspension.as_ref()?.since.max(play.due_at);
     let (deadline, bank) = play.deadline_without_suspension(&table.config)?;
-    let action = Duration::from_secs(u64::from(table.config.settings.action_seconds));
-    let left = deadline.since(since).clamp(LEAST_LEFT, action.saturating_add(bank));
+    let action = table.config.settings.action_time();
+    let most = action.saturating_add(bank);
+    let left = deadline.since(since).clamp(LEAST_LEFT.min(most), most);
     Some(now.plus(left))
 }

@@ -72,13 +72,25 @@ impl Config {
     /// Time for seats to commit to entropy.
     #[must_use]
     pub(crate) fn commit_time(&self) -> Duration {
-        Duration::from_millis(u64::from(self.settings.commit_ms))
+        self.settings.commit_window()
+    }
+
+    /// Time for which a seat may be held without being dealt in, as it passes.
+    #[must_use]
+    pub(crate) fn idle_time(&self) -> Duration {
+        self.settings.scaled(self.idle)
+    }
+
+    /// Time between hands, as it passes.
+    #[must_use]
+    pub(crate) fn pause(&self) -> Duration {
+        self.settings.scaled(Duration::from_millis(self.pause_ms.into()))
     }
 
     /// Time for seats to reveal the entropy that they committed to.
     #[must_use]
     pub(crate) fn reveal_time(&self) -> Duration {
-        Duration::from_millis(u64::from(self.settings.reveal_ms))
+        self.settings.reveal_window()
     }
 }
 

@@ -6,7 +6,6 @@
 //! Specification: fairness/SPEC.md §10.9.
 
 use proto::common::v1::{AbortCause, AtFault};
-use std::time::Duration;
 
 use eventlog_core::Event;
 use primitives::UnixMicros;
@@ -67,7 +66,7 @@ fn check_burnt(
         "the hand was burnt after everybody's entropy was bound".to_owned()
     })?;
     let (closed_at, _) = decoded.closed()?;
-    let window = Duration::from_millis(decoded.settings()?.reveal_ms.into());
+    let window = decoded.settings()?.reveal_window();
     let (burnt, until) = (at.recorded_at, closed_at.recorded_at.plus(window));
     ensure(burnt >= until, || {
         format!("the hand was burnt at {burnt}, and seats had until {until} to reveal")

@@ -8,7 +8,6 @@
 //! Specification: fairness/SPEC.md §10.7.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use eventlog_core::Event;
 use fairness::{
@@ -213,7 +212,7 @@ fn check_window(
         return Ok(());
     }
     let since = window_start(decoded, opened)?;
-    let until = since.plus(Duration::from_millis(settings.commit_ms.into()));
+    let until = since.plus(settings.commit_window());
     ensure(closed_at.recorded_at >= until, || {
         let at = closed_at.recorded_at;
         format!("the commitments were closed at {at}, and seats had until {until}")

@@ -3,8 +3,6 @@
 //!
 //! Specification: fairness/SPEC.md §10.4.
 
-use std::time::Duration;
-
 use fairness::Seed;
 use primitives::UnixMicros;
 
@@ -67,8 +65,7 @@ pub(super) fn due_at(decoded: &DecodedRecords<'_>) -> Result<UnixMicros, CheckEr
     if burnt {
         return Ok(ended.recorded_at);
     }
-    let delay = Duration::from_secs(decoded.settings()?.reveal.delay_seconds().into());
-    Ok(ended.recorded_at.plus(delay))
+    Ok(ended.recorded_at.plus(decoded.settings()?.seed_delay()))
 }
 
 fn check_time(decoded: &DecodedRecords<'_>, seen: UnixMicros) -> Result<(), CheckError> {

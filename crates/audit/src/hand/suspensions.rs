@@ -43,8 +43,8 @@ fn check_suspended(
     ensure(since.plus(SILENCE) <= at, || {
         format!("the hand was suspended at {at}, and the dealer was asked at {since} only")
     })?;
-    let hours = u64::from(decoded.settings()?.suspend_hours);
-    let span = Duration::from_secs(3600 * hours);
+    let settings = decoded.settings()?;
+    let (hours, span) = (settings.suspend_hours, settings.suspension_limit());
     ensure(since.plus(span) <= until && until <= at.plus(span).plus(CLOCK_SKEW), || {
         format!("the hand is suspended at {at} until {until}, and not for {hours} hours")
     })

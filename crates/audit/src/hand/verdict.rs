@@ -213,7 +213,8 @@ impl Judgement<'_> {
 
     fn what_happened(&self, verdict: HandVerdict) -> String {
         let number = self.decoded.hand_no().unwrap_or_default();
-        match verdict {
+        let mark = self.development_mark();
+        let happened = match verdict {
             HandVerdict::Proved => {
                 let (result, burnt) = (self.result(), self.burnt_before());
                 format!("Hand {number} was played to its end: {result}{burnt}.")
@@ -232,7 +233,23 @@ impl Judgement<'_> {
             HandVerdict::Refused => {
                 "Nothing is said of this hand: no keys were given to check it with.".to_owned()
             }
+        };
+        mark + &happened
+    }
+
+    /// Sentences, each with a space behind it, for a hand of a room for developers; else nothing.
+    fn development_mark(&self) -> String {
+        let Ok(settings) = self.decoded.settings() else { return String::new() };
+        let mut mark = String::new();
+        if settings.insecure_fixed_seed != 0 {
+            mark.push_str(FIXED_SEED);
         }
+        if settings.time_scale > 1 {
+            let times = settings.time_scale;
+            mark +=
+                &format!("Clocks of this table run {times} times as fast as its settings say. ");
+        }
+        mark
     }
 
     /// Reason of a failed hand.
@@ -414,6 +431,9 @@ impl Judgement<'_> {
 pub(super) fn failed_sentences(number: u64, trouble: &str) -> [String; 3] {
     [what_failed(number, trouble), NO_WORD_HELPS.to_owned(), PART_IN_FAILED.to_owned()]
 }
+
+const FIXED_SEED: &str = "For developers alone: an option fixed the dealer's seeds, so whoever knows \
+    it knew every card beforehand. ";
 
 const NO_WORD_HELPS: &str =
     "Whose word it is does not help: no signature makes up for what is wrong.";

@@ -92,6 +92,35 @@ fn a_hand_without_anybodys_number_is_not_proved() {
     assert!(report.sentences[0].contains("the house alone made its chance"));
 }
 
+/// fairness/SPEC.md §3.12.
+#[test]
+fn every_verdict_on_a_room_for_developers_says_so_first() {
+    const SEED: &str = "For developers alone: an option fixed the dealer's seeds, so whoever knows it \
+        knew every card beforehand. ";
+    const CLOCKS: &str = "Clocks of this table run 4 times as fast as its settings say. ";
+    let entropy = |behaviour| [(1, behaviour)].into();
+    let marks =
+        [(1, 1, SEED.to_owned()), (0, 4, CLOCKS.to_owned()), (1, 4, format!("{SEED}{CLOCKS}"))];
+    for (insecure_fixed_seed, time_scale, mark) in marks {
+        let usual = TableSettings::default();
+        let settings = TableSettings { insecure_fixed_seed, time_scale, ..usual };
+        for behaviour in [EntropyBehaviour::Reveals, EntropyBehaviour::Withholds] {
+            let options = HandOptions { entropy: entropy(behaviour), ..HandOptions::default() };
+            let mut table = TableFixture::seated_with(9, "dice", 2, settings).with_options(options);
+            let _ = table.play();
+            let mut bundle = table.bundle(1);
+            let honest = report(&bundle);
+            assert!(honest.passed() && honest.sentences[0].starts_with(&mark), "{honest:#?}");
+            // A failed one too: the mark stands in what the hand was opened with.
+            bundle.dealer.proof.clear();
+            let failed = report(&bundle);
+            assert_eq!(failed.verdict, HandVerdict::Failed);
+            assert!(failed.sentences[0].starts_with(&mark), "{failed:#?}");
+            assert!(!failed.sentences[1].contains("developers"), "once is enough");
+        }
+    }
+}
+
 /// fairness/SPEC.md §15.3.
 #[test]
 fn a_seed_that_is_owed_is_not_finished_until_it_is_overdue() {

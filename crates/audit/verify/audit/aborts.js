@@ -1,6 +1,7 @@
 // Causes for which a hand may come to nothing. There are three: seats withheld, all live players agreed, the hand was
 // suspended for too long. Whether all have agreed is judged where the hand is played again.
 
+import { scaled } from "../settings.js";
 import { MILLISECOND, failed, hold, later, timeText } from "./case.js";
 import { silentOf } from "./entropy.js";
 
@@ -46,7 +47,8 @@ function checkBurnt(records, brought) {
       `the hand was burnt for the seats ${event.seats.join(", ")}, those that withheld are ${silent.join(", ") || "none"}`,
   );
   hold(!records.find("HandSealed"), "the hand was burnt after everybody's entropy was bound");
-  const until = later(records.one("EntropyClosed").time, BigInt(records.settings.reveal_ms) * MILLISECOND);
+  const window = scaled(records.settings, BigInt(records.settings.reveal_ms) * MILLISECOND);
+  const until = later(records.one("EntropyClosed").time, window);
   hold(
     time >= until,
     () => `the hand was burnt at ${timeText(time)}, and seats had until ${timeText(until)} to reveal`,

@@ -1,6 +1,7 @@
 // Turns, deadlines and time banks, as a table must keep them. A decision is judged when it comes and recorded when the
 // log has taken it: one that a player made and that is recorded behind its deadline may have come in time.
 
+import { scaled } from "../settings.js";
 import { CLOCK_SKEW, SECOND, hold, later, timeText } from "./case.js";
 
 // What a clock that is resumed twice can gain.
@@ -19,7 +20,7 @@ export function checkSuspensions(records) {
       later(since, SILENCE) <= time,
       () => `the hand was suspended at ${timeText(time)}, and the dealer was asked at ${timeText(since)} only`,
     );
-    const span = BigInt(records.settings.suspend_hours) * HOUR;
+    const span = scaled(records.settings, BigInt(records.settings.suspend_hours) * HOUR);
     hold(
       later(since, span) <= until && until <= later(time, span, CLOCK_SKEW),
       () => `the hand is suspended until ${timeText(until)}, another time than the settings say`,
@@ -37,8 +38,8 @@ export class Clock {
   // `missed`: clocks missed in a row before the hand by each player, null where the records do not say.
   constructor(settings, missed, at) {
     this.turn = 0;
-    this.action = BigInt(settings.action_seconds) * SECOND;
-    this.banks = missed.map(() => BigInt(settings.bank_seconds) * SECOND);
+    this.action = scaled(settings, BigInt(settings.action_seconds) * SECOND);
+    this.banks = missed.map(() => scaled(settings, BigInt(settings.bank_seconds) * SECOND));
     this.dueAt = at;
     this.resumed = null;
     // `known`: that is all of them, since the player has decided something since, or the records say what was before.

@@ -4,6 +4,7 @@
 import { equal, hex, same } from "../bytes.js";
 import { verifyEd25519 } from "../digest.js";
 import { closingOf, signedText } from "../fair.js";
+import { scaled } from "../settings.js";
 import { CLOCK_SKEW, MILLISECOND, exactly, hold, later, timeText } from "./case.js";
 import { dealerKeyOf, promiseOf } from "./promise.js";
 
@@ -111,7 +112,7 @@ function checkWindow(records, closed, counted) {
     const sits = roster.some(({ seat, player_id: player }) => seat === event.seat && equal(player, event.player_id));
     if (sits && time > since) since = time;
   }
-  const until = later(since, BigInt(settings.commit_ms) * MILLISECOND);
+  const until = later(since, scaled(settings, BigInt(settings.commit_ms) * MILLISECOND));
   hold(
     closed.time >= until,
     () => `the commitments were closed at ${timeText(closed.time)}, and seats had until ${timeText(until)}`,

@@ -2,6 +2,7 @@
 
 import { equal } from "../bytes.js";
 import { dealerCommitment } from "../fair.js";
+import { scaled } from "../settings.js";
 import { CLOCK_SKEW, SECOND, exactly, failed, hold, later, timeText } from "./case.js";
 import { promiseOf } from "./promise.js";
 
@@ -38,5 +39,5 @@ export function seedDue(records) {
   const end = records.find("HandSettled") ?? records.aborted;
   if (!end) return null;
   if (records.aborted && !records.find("HandSealed")) return end.time;
-  return later(end.time, BigInt(records.settings.delay_seconds) * SECOND);
+  return later(end.time, scaled(records.settings, BigInt(records.settings.delay_seconds) * SECOND));
 }

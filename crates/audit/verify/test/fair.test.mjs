@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fromHex, hex, number, utf8, uuid } from "../bytes.js";
 import { isGoodPoint, sha256, verifyEd25519 } from "../digest.js";
 import * as fair from "../fair.js";
-import { BadSettings, readSettings } from "../settings.js";
+import { BadSettings, readSettings, scaled } from "../settings.js";
 
 const bytes = (count, value) => new Uint8Array(count).fill(value);
 const range = (count) => Uint8Array.from({ length: count }, (_, at) => at);
@@ -113,6 +113,16 @@ test("settings have one spelling, and bounds", () => {
     'reveal = "at_once"\nreveal_ms = 2000\nsuspend_hours = 2\n';
   assert.equal(readSettings(text).delay_seconds, 0);
   assert.equal(readSettings(text.replace("at_once", "delayed")).delay_seconds, 86400);
+  // Of rooms for developers.
+  const fixed = text.replace("reveal = ", "insecure_fixed_seed = 1\nreveal = ");
+  for (const [marked, seed, scale] of [[text, 0, 1], [fixed, 1, 1], [`${fixed}time_scale = 20\n`, 1, 20]]) {
+    const read = readSettings(marked);
+    assert.deepEqual([read.insecure_fixed_seed, read.time_scale], [seed, scale]);
+    assert.equal(scaled(read, 1030000n), (1030n / BigInt(scale)) * 1000n);
+  }
+  for (const line of ["time_scale = 1", "time_scale = 101", "time_scale = 020"])
+    assert.throws(() => readSettings(`${text}${line}\n`), BadSettings, line);
+  assert.throws(() => readSettings(fixed.replace("seed = 1", "seed = 0")), BadSettings);
   for (const [from, to] of [
     ...[["= 20\n", "= 020\n"], ["= 20\n", "= +20\n"], ["= 20\n", "=20\n"], ["= 20\n", "= 20\r\n"], ["at_once", "later"]],
     ...[["commit_ms = 2000\n", ""], ["= 2\n", "= 2"], ["= 2\n", "= 2\n\n"], ["= 20\n", "= 0\n"], ["= 20\n", "= 601\n"]],

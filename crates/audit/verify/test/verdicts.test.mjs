@@ -101,6 +101,18 @@ test("a hand without anybody's number fails", async () => {
   assert.match(made.sentences[0], /no seat's number is in it/);
 });
 
+test("every verdict on a room for developers says so first", async () => {
+  const mark =
+    "For developers alone: an option fixed the dealer's seeds, so whoever knows it knew every card beforehand. " +
+    "Clocks of this table run 2 times as fast as its settings say. ";
+  const made = await told("room-for-developers");
+  assert.equal(made.verdict, "proved");
+  assert.ok(made.sentences[0].startsWith(`${mark}Hand `), made.sentences[0]);
+  const failed = await told("room-for-developers", (hand) => drop(hand, "TransferPosted"));
+  assert.ok(failed.sentences[0].startsWith(`${mark}This hand is not proved: `), failed.sentences[0]);
+  assert.doesNotMatch((await told(HAND)).sentences[0], /developers|Clocks/);
+});
+
 test("what fails does not sound like a pass", async () => {
   const made = await told(HAND, (hand) => change(hand, "HandSettled", { rake: 7n }));
   assert.equal(made.verdict, "failed");

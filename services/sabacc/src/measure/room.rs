@@ -69,6 +69,7 @@ impl LoadedRoom {
             no_player_limits: true,
             witnesses: Vec::new(),
             guests: false,
+            time_scale: 1,
         };
         let room = Room::start(options, &Progress::quiet()).await?;
         let server = MeasuredServer {

@@ -32,6 +32,8 @@ pub(super) struct DatabaseClaim {
     database: Mutex<Database>,
     /// Whether its logs are taken from a dead room of the same folder.
     pub(super) take_over: bool,
+    /// Whether no log was ever begun in it.
+    pub(super) is_fresh: bool,
 }
 
 /// Waits until the logs of a database are free for the room with this lock. Two rooms that start at
@@ -55,7 +57,9 @@ pub(super) async fn claim(
         tokio::time::sleep(RETRY_WAIT).await;
     }
     let take_over = wait_for_leases(&mut database, lock, progress).await?;
-    Ok(DatabaseClaim { url: url.to_owned(), database: Mutex::new(database), take_over })
+    let begun = database.has_logs().await.context("the database does not say which logs it has")?;
+    let (url, database) = (url.to_owned(), Mutex::new(database));
+    Ok(DatabaseClaim { url, database, take_over, is_fresh: !begun })
 }
 
 impl DatabaseClaim {

@@ -15,6 +15,7 @@ use proto::table::v1::play_request::Message as PlayMessage;
 use proto::table::v1::play_response::Message as PlayOutcome;
 use proto::table::v1::watch_table_response::Message;
 use rustix::process::Signal;
+use sha2::{Digest as _, Sha256};
 use system::ids::IdMaker;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -43,8 +44,19 @@ async fn sign_in(
     request: RequestId,
     name: &str,
 ) -> Result<pb::SignInAsGuestResponse, Status> {
-    let request =
-        pb::SignInAsGuestRequest { request_id: request.to_string(), name: name.to_owned() };
+    // Of one request always the same.
+    let secret = Sha256::digest(request.bytes()).to_vec();
+    sign_in_with(url, request, name, secret).await
+}
+
+async fn sign_in_with(
+    url: &str,
+    request: RequestId,
+    name: &str,
+    sign_in_secret: Vec<u8>,
+) -> Result<pb::SignInAsGuestResponse, Status> {
+    let (request_id, name) = (request.to_string(), name.to_owned());
+    let request = pb::SignInAsGuestRequest { request_id, name, sign_in_secret };
     Ok(people(url).sign_in_as_guest(request).await?.into_inner())
 }
 
@@ -189,6 +201,11 @@ async fn a_sign_in_that_is_repeated_gives_credits_once_and_a_stolen_token_ends_i
     assert_eq!(again.player_id, first.player_id);
     let other = sign_in(&url, request, "Han").await.unwrap_err();
     assert_eq!(reason_of(&other), Some(ErrorReason::RequestIdReused));
+    // Who knows the request's id and not its secret gets nothing.
+    let stranger = sign_in_with(&url, request, "Lando", (0..32).collect()).await.unwrap_err();
+    assert_eq!(reason_of(&stranger), Some(ErrorReason::RequestIdReused));
+    let none = sign_in_with(&url, request, "Lando", Vec::new()).await.unwrap_err();
+    assert_eq!(reason_of(&none), Some(ErrorReason::BadField));
     let (old, tokens) = (first.tokens.unwrap(), again.tokens.unwrap());
     assert_eq!(tokens.refresh_token, old.refresh_token);
     let client = Client::connect(&url, tokens.access_token.clone()).unwrap();

@@ -11,6 +11,7 @@ mod auditing;
 mod bad_input;
 mod chance;
 mod database;
+mod developing;
 mod edge;
 mod entropy;
 mod excluded;

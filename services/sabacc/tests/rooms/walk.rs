@@ -50,13 +50,13 @@ fn tree(folder: &str) -> PathBuf {
 /// Runs a verifier in another language on saved files; where its language is not installed, says so.
 /// Where all verifiers must be here (`REQUIRE_ALL_VERIFIERS`), that is a failure.
 #[expect(clippy::print_stdout, reason = "what is not checked is said")]
-async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command) {
+async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command, words: &str) {
     let is_here = Command::new(probe[0]).args(&probe[1..]).output();
     if is_here.is_ok_and(|output| output.status.success()) {
         verifier.env_remove("SABACC_SWEEP");
         let (status, said) = place.run(verifier).await;
         assert_eq!(status.code(), Some(0), "{}: {said}", probe[0]);
-        assert!(said.contains("proved"), "{said}");
+        assert!(said.contains("proved") && said.contains(words), "{said}");
         return;
     }
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
@@ -67,6 +67,12 @@ async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command) {
 
 /// Checks saved files with our own program, in Python, and with the saved page's own script.
 async fn everybody_verifies(place: &RoomHarness, keys: &Path, page: &Path, bundle: &Path) {
+    everybody_says(place, [keys, page, bundle], "").await;
+}
+
+/// The same, where each says these words too. `files`: keys, page, bundle.
+pub(crate) async fn everybody_says(place: &RoomHarness, files: [&Path; 3], words: &str) {
+    let [keys, page, bundle] = files;
     let mut ours = program("sabacc");
     ours.arg("verify").arg(bundle).arg("--keys").arg(keys).current_dir(place.path());
     let (status, said) = place.run(ours).await;
@@ -74,14 +80,15 @@ async fn everybody_verifies(place: &RoomHarness, keys: &Path, page: &Path, bundl
     for part in ["rules: variant = \"dice\", ", "settings: action_seconds = "] {
         assert!(said.contains(part), "no `{part}`:\n{said}");
     }
+    assert!(said.contains(words), "{said}");
     let mut python = Command::new("python3");
     python.args(["-B", "-m", "verify"]).arg(bundle).arg("--keys").arg(keys);
     python.current_dir(tree("tests"));
-    verifies(place, &["python3", "-c", "import cryptography"], python).await;
+    verifies(place, &["python3", "-c", "import cryptography"], python, words).await;
     let script = tree("crates/audit/verify/test/saved.mjs");
     let mut node = Command::new("node");
     node.args([script.as_os_str(), page.as_os_str(), keys.as_os_str(), bundle.as_os_str()]);
-    verifies(place, &["node", "--version"], node).await;
+    verifies(place, &["node", "--version"], node, words).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -164,7 +164,7 @@ impl Actor {
         let Some(play) = &self.state.play else { return Ok(true) };
         let config = &self.state.table.config;
         let Some((before, bank)) = play.deadline(config) else { return Ok(true) };
-        let action = Duration::from_secs(u64::from(config.settings.action_seconds));
+        let action = config.settings.action_time();
         let most = self.clock.now().plus(action).plus(bank);
         let deadline = deadline.min(most).max(before);
         let resumed = ClockResumed { turn: play.turn, deadline_micros: deadline.0 };

@@ -18,7 +18,7 @@ use super::people::{PeopleApi, calling_player};
 use super::watch_stream::CLOCK;
 use crate::author::Author;
 use crate::people::guests::{RevokeCommand, token_refusal};
-use crate::people::refresh_token::RefreshToken;
+use crate::people::refresh_token::{RefreshToken, SignInSecret};
 use crate::people::text_checks;
 use crate::registry::TableRegistry;
 
@@ -33,12 +33,19 @@ impl PeopleApi {
         request: Request<pb::SignInAsGuestRequest>,
     ) -> Result<Response<pb::SignInAsGuestResponse>, Status> {
         let caller = Caller::of_anybody(&request);
-        let message = request.into_inner();
+        let mut message = request.into_inner();
         let registry = self.registry()?;
         registry.people().guests()?;
+        let secret = SignInSecret::read(std::mem::take(&mut message.sign_in_secret));
+        let secret = secret.ok_or_else(|| {
+            let problem =
+                "32 random bytes, made for this sign-in, by which you alone can repeat it";
+            BadField::new("sign_in_secret", problem)
+        })?;
+        // The digest is made without the secret, and bound to it under the room's.
         let by = author(&registry, &caller, "SignInAsGuest", &message.request_id, &message)?;
-        self.run_to_end(&caller, async move { registry.sign_in_as_guest(&message.name, by).await })
-            .await
+        let signed_in = async move { registry.sign_in_as_guest(&message.name, &secret, by).await };
+        self.run_to_end(&caller, signed_in).await
     }
 
     pub(super) async fn refresh_tokens(

@@ -90,6 +90,12 @@ impl LobbyIndex {
         self.last_change
     }
 
+    /// Number of open tables.
+    #[must_use]
+    pub(crate) fn open_tables(&self) -> u64 {
+        u64::try_from(self.tables.len()).unwrap_or(u64::MAX)
+    }
+
     /// Whether a watcher who has all changes up to one can be told the others.
     #[must_use]
     pub(super) const fn goes_on_from(&self, change: u64) -> bool {

@@ -4,7 +4,8 @@
 //! The table service signs guests' access tokens, and not the gateway, so that whoever takes the
 //! gateway over can make no player. Its key for that is believed for the role `player` alone, for
 //! tokens of 15 minutes. Of a refresh token the log has the SHA-256. A token is given after its event
-//! is durable; a caller who got no answer repeats the request and gets the same one.
+//! is durable; a caller who got no answer repeats the request and gets the same one. A repeat brings
+//! a secret that nobody else has, the sign-in's or the used token, for request ids are on record.
 //!
 //! Specification: services/table/README.md "Guests".
 
@@ -25,7 +26,7 @@ use wire::time::timestamp;
 use wire::{ApiRefusal, TableRecord, api_refusal};
 use zeroize::Zeroizing;
 
-use super::refresh_token::{RefreshSecret, RefreshToken};
+use super::refresh_token::{RefreshSecret, RefreshToken, SignInSecret};
 use super::sign_ins::{REFRESH_LIFETIME, RefreshVerdict, Revocation};
 use super::{People, binding, permissions, text_checks};
 use crate::author::Author;
@@ -118,12 +119,14 @@ impl People {
     pub(crate) async fn sign_in(
         &self,
         given: &str,
+        secret: &SignInSecret,
         mut by: Author,
     ) -> Result<(GivenToken, String), ApiRefusal> {
         let guests = self.guests()?;
         let name = text_checks::name(given)?;
-        let player = guests.secret.player_of(by.request);
-        let token = guests.secret.token(player, 0, by.request);
+        let player = guests.secret.player_of(by.request, secret);
+        let token = guests.secret.first_token(player, by.request, secret);
+        by.digest = guests.secret.bound_digest(by.digest, secret);
         let _one_at_a_time = self.write_lock.lock().await;
         if let Some(given_at) = self.repeated_sign_in(&token, &name, &by).await? {
             return Ok((GivenToken { token, given_at }, name));
@@ -160,7 +163,12 @@ impl People {
             let guest = registry.sign_ins().guest(token.player)?;
             Some((guest.given_at, registry.sign_ins().judge(token, true, by.request, now)))
         });
-        let Some((given_at, verdict)) = found else { return Ok(None) };
+        let Some((given_at, verdict)) = found else {
+            // The same request with another secret would be another player; one who is forgotten
+            // does not come again.
+            let recorded = self.first_answer(by, by.digest).await?;
+            return recorded.map_or(Ok(None), |_| Err(over()));
+        };
         // The name is personal: its digest was made under the player's key.
         let digest = if name.is_empty() {
             by.digest
@@ -176,11 +184,7 @@ impl People {
             | RefreshVerdict::Reused
             | RefreshVerdict::Revoked
             | RefreshVerdict::Expired
-            | RefreshVerdict::Forged => {
-                let message = "this sign-in was answered before, and its tokens are in use: sign in \
-                               under a new request_id";
-                Err(api_refusal(ErrorReason::AlreadyExists, message).field("request_id"))
-            }
+            | RefreshVerdict::Forged => Err(over()),
         }
     }
 
@@ -199,7 +203,7 @@ impl People {
             permissions::check_not_erased(registry, player)?;
             Ok::<_, ApiRefusal>(registry.sign_ins().judge(&token, is_ours, by.request, now))
         })?;
-        let next = guests.secret.token(player, token.generation.saturating_add(1), by.request);
+        let next = guests.secret.next_token(&token, by.request);
         match verdict {
             RefreshVerdict::Newest => {
                 guests.refreshes.check(player, now).map_err(too_many_refreshes)?;
@@ -320,6 +324,13 @@ pub(crate) struct RevocationPage {
     pub next: u64,
     /// Whether others are on record already.
     pub more: bool,
+}
+
+/// Refusal of a sign-in that is repeated too late.
+fn over() -> ApiRefusal {
+    let message = "this sign-in was answered before, and its tokens are in use: sign in under a new \
+                   request_id";
+    api_refusal(ErrorReason::AlreadyExists, message).field("request_id")
 }
 
 /// Refusal of a refresh token.

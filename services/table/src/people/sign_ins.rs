@@ -234,7 +234,7 @@ mod tests {
     }
 
     fn token(generation: u64) -> RefreshToken {
-        RefreshSecret::new(Zeroizing::new([1; 32])).token(ANN, generation, RequestId([3; 16]))
+        RefreshSecret::new(Zeroizing::new([1; 32])).token(ANN, generation, RequestId([3; 16]), &[])
     }
 
     fn came(sign_ins: &mut SignIns, player: PlayerId, at: UnixMicros) {

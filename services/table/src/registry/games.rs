@@ -76,18 +76,9 @@ impl TableRegistry {
         let activity: &RoomActivity = &self.dependencies.activity;
         pb::RoomActivity {
             table: Some(activity_view(activity)),
-            open_tables: self.open_tables(),
+            open_tables: self.lobby.open_tables(),
             hands_in_play: self.hand_list.hands_in_play(),
             ..pb::RoomActivity::default()
         }
-    }
-
-    fn open_tables(&self) -> u64 {
-        let tables = self.tables();
-        let is_closed = |table: &&super::RunningTable| {
-            table.is_closed.load(std::sync::atomic::Ordering::Relaxed)
-        };
-        let open = tables.running.values().filter(|table| !is_closed(table)).count();
-        u64::try_from(open).unwrap_or(u64::MAX)
     }
 }

@@ -13,6 +13,7 @@ use wire::{ApiRefusal, status};
 
 use super::TableRegistry;
 use crate::author::Author;
+use crate::people::refresh_token::SignInSecret;
 
 /// Time for the wallet to answer.
 const WALLET_TIMEOUT: Duration = Duration::from_secs(4);
@@ -22,9 +23,10 @@ impl TableRegistry {
     pub(crate) async fn sign_in_as_guest(
         &self,
         name: &str,
+        secret: &SignInSecret,
         by: Author,
     ) -> Result<pb::SignInAsGuestResponse, ApiRefusal> {
-        let (given, name) = self.people.sign_in(name, by).await?;
+        let (given, name) = self.people.sign_in(name, secret, by).await?;
         let player = given.token.player;
         let request = GiveStartingCreditsRequest { player_id: player.0.to_vec() };
         let mut wallet = self.dependencies.peers.wallet.clone();

@@ -19,6 +19,7 @@ use super::*;
 use crate::actor::Query;
 use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
+use crate::development::Development;
 use crate::peers::Peers;
 use crate::people::directory::Directory;
 use crate::player_hands::PlayerHands;
@@ -160,6 +161,7 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         bounds: Arc::default(),
         guests: None,
         player_hands: PlayerHands::new(None),
+        development: Development::default(),
     }
 }
 

@@ -230,7 +230,7 @@ impl Table {
 
     /// Time from the end of a hand to the opening of its seed.
     fn reveal_delay(&self) -> Duration {
-        Duration::from_secs(u64::from(self.config.settings.reveal.delay_seconds()))
+        self.config.settings.seed_delay()
     }
 
     /// Key that the player in a seat of the sealed hand signs with, if they have named one.

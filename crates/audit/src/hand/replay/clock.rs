@@ -38,10 +38,10 @@ pub(super) struct Clock {
 impl Clock {
     /// `misses` are those before the hand, where the records say so.
     pub(super) fn new(settings: &TableSettings, misses: Vec<Option<u32>>, at: UnixMicros) -> Clock {
-        let bank = Duration::from_secs(u64::from(settings.bank_seconds));
+        let bank = settings.time_bank();
         Clock {
             turn: 0,
-            action: Duration::from_secs(u64::from(settings.action_seconds)),
+            action: settings.action_time(),
             banks: vec![bank; misses.len()],
             due_at: at,
             resumed: None,

@@ -144,6 +144,11 @@ fn kinds() -> Vec<Golden> {
     let proved = |name, room: TableFixture| golden(name, room.bundle(1), &[]);
     vec![
         proved("nobody-takes-part", nobody).with_verdict(HandVerdict::Failed),
+        proved("room-for-developers", {
+            let settings =
+                TableSettings { insecure_fixed_seed: 1, time_scale: 2, ..TableSettings::default() };
+            with_settings("dice", settings, seat_one(EntropyBehaviour::Late))
+        }),
         proved("everybody-reveals", played("force", 3, all_seats(EntropyBehaviour::Reveals))),
         proved("everybody-commits-late", played("spike", 2, all_seats(EntropyBehaviour::Late))),
         proved("some-take-part", played("electronic", 6, seat_one(EntropyBehaviour::Late))),

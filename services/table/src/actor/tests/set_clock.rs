@@ -87,6 +87,7 @@ impl WaitingTable {
             bounds: Arc::default(),
             guests: None,
             player_hands: crate::player_hands::PlayerHands::new(None),
+            development: crate::development::Development::default(),
         };
         let (commands, inbox) = mpsc::channel(8);
         let mut actor = Actor::new(table.state.into(), dependencies, inbox);

@@ -14,6 +14,8 @@ use crate::people::directory::Directory;
 use crate::people::sign_ins::RevokedTokens;
 use crate::recovery::fold;
 
+mod readers;
+
 const PER_DAY: u32 = 4;
 /// Time by which the log's clock may have gone on beside the guests' own.
 const A_MOMENT: Duration = Duration::from_mins(1);
@@ -76,7 +78,8 @@ fn by(actor: &str, request: u8, content: u8) -> Author {
 
 async fn sign_in(people: &People, request: u8, name: &str) -> Result<GivenToken, ErrorReason> {
     let content = name.bytes().fold(1, u8::wrapping_add);
-    let signed = people.sign_in(name, by("anybody", request, content)).await;
+    let secret = SignInSecret::read((request..request + 32).collect()).unwrap();
+    let signed = people.sign_in(name, &secret, by("anybody", request, content)).await;
     signed
         .map(|(given, shown)| {
             assert_eq!(shown, name);
@@ -211,10 +214,10 @@ async fn a_forged_token_does_nothing_to_its_player() {
     let newest = refresh(&people, &token, 2).await.unwrap();
     let stranger = RefreshSecret::new(Zeroizing::new([9; 32]));
     for generation in [0, 1, 2, u64::MAX] {
-        let forged = stranger.token(token.player, generation, RequestId([7; 16]));
+        let forged = stranger.token(token.player, generation, RequestId([7; 16]), &[]);
         assert_eq!(refresh(&people, &forged, 3).await.err(), Some(ErrorReason::TokenForged));
     }
-    let nobody = stranger.token(PlayerId([8; 16]), 0, RequestId([7; 16]));
+    let nobody = stranger.token(PlayerId([8; 16]), 0, RequestId([7; 16]), &[]);
     assert_eq!(refresh(&people, &nobody, 3).await.err(), Some(ErrorReason::TokenForged));
     assert!(revoked(&people).is_empty());
     assert!(refresh(&people, &newest, 4).await.is_ok());
