@@ -132,7 +132,7 @@ func (c *chance) commit(ctx context.Context, handNo uint64, seat *tablev1.SeatVi
 		answer, err = c.room.tables.CommitEntropy(ctx, request)
 		return answer, err
 	})
-	if reasonOf(err) == "CHANCE_REFUSED" {
+	if reason := reasonOf(err); reason == "CHANCE_REFUSED" || reason == "NOT_YOUR_SEAT" {
 		// It came too late for this number: the seat is dealt in without one, or waits for the next.
 		delete(c.parts, handNo)
 		return nil
@@ -216,6 +216,11 @@ func (c *chance) checkClosing(bound binding, own *part, open *tablev1.Entropy) e
 // seal takes in a sealed hand: its chance is determined from here on, by this player's number too.
 func (c *chance) seal(handNo uint64, rows []*commonv1.EntropyRow, transcript, chain []byte,
 	seats []*tablev1.HandSeat) error {
+	if c.decisions != nil && c.decisions.handNo == handNo {
+		// The stream could not go on from its token: the chain is as the view shows it.
+		c.decisions.chain = chain
+		return nil
+	}
 	own := c.parts[handNo]
 	if own == nil || !own.revealed || c.decisions != nil {
 		return nil

@@ -178,6 +178,11 @@ func (p *player) decision(hand *handState) (*tablev1.ActRequest, error) {
 // isOver tells whether the hand is over and its seed open: from then on it can be proved.
 func (p *player) isOver(seen *tablev1.WatchTableResponse) (bool, error) {
 	handNo := p.chance.decisions.handNo
+	if view := seen.GetSnapshot(); view != nil {
+		// What came meanwhile is in the bundle.
+		p.ended = p.ended || view.HandNo > handNo || len(view.Hand.GetSettlement()) > 0
+		return p.ended, nil
+	}
 	switch what := seen.GetUpdate().GetWhat().(type) {
 	case *tablev1.TableUpdate_Voided:
 		if what.Voided.HandNo == handNo {
@@ -191,13 +196,13 @@ func (p *player) isOver(seen *tablev1.WatchTableResponse) (bool, error) {
 	return false, nil
 }
 
-// checkResumed: the stream was lost and went on from its token, without a second view, and every decision
-// of this player's came in it.
+// checkResumed: the stream was lost and went on from its token; every decision of this player's came in
+// it, unless a view took the place of updates later, as it does where a token is too old.
 func (p *player) checkResumed() error {
-	f := p.follower
-	if p.made == 0 || f.streams < 2 || f.views != 1 || p.chance.decisions.seen != p.made {
-		return fmt.Errorf("%d streams began with %d views; %d decisions were made, %d came back",
-			f.streams, f.views, p.made, p.chance.decisions.seen)
+	f, seen := p.follower, p.chance.decisions.seen
+	if p.made == 0 || f.resumed == 0 || f.views == 1 && seen != p.made {
+		return fmt.Errorf("%d of %d streams went on from a token, %d views; %d decisions were made, %d came back",
+			f.resumed, f.streams, f.views, p.made, seen)
 	}
 	return nil
 }

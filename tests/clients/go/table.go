@@ -20,8 +20,10 @@ type follower struct {
 	sequence uint64
 	stream   tablev1.TableService_WatchTableClient
 	cancel   context.CancelFunc
-	// Streams that were opened, and views that came.
-	streams, views int
+	// Nothing has come over the stream yet.
+	fresh bool
+	// Streams that were opened, those of them that went on from the token, and views that came.
+	streams, resumed, views int
 }
 
 // next returns the next view or update; nil once the table is closed.
@@ -63,7 +65,7 @@ func (f *follower) receive(ctx context.Context) (*tablev1.WatchTableResponse, er
 			cancel()
 			return nil, err
 		}
-		f.stream, f.cancel = stream, cancel
+		f.stream, f.cancel, f.fresh = stream, cancel, true
 		f.streams++
 	}
 	return f.stream.Recv()
@@ -77,12 +79,17 @@ func (f *follower) take(seen *tablev1.WatchTableResponse) (bool, error) {
 	}
 	if view := seen.GetSnapshot(); view != nil {
 		f.views++
+		f.fresh = false
 		f.sequence = view.Sequence
 		return true, nil
 	}
 	update := seen.GetUpdate()
 	if update == nil {
 		return false, nil
+	}
+	if f.fresh {
+		f.resumed++
+		f.fresh = false
 	}
 	f.sequence++
 	if update.Sequence != f.sequence {

@@ -112,7 +112,7 @@ export class Chance {
       await this.#keys.check("table", fair.commitReceiptText(binding, receipt), receipt);
     } catch (error) {
       // It came too late for this number: the seat is dealt in without one, or waits for the next.
-      if (reasonOf(error) !== "CHANCE_REFUSED") throw error;
+      if (!["CHANCE_REFUSED", "NOT_YOUR_SEAT"].includes(reasonOf(error))) throw error;
       this.#parts.delete(handNo);
     }
   }
@@ -158,7 +158,8 @@ export class Chance {
     seats: HandSeat[],
   ): Promise<void> {
     const part = this.#parts.get(handNo);
-    if (!part?.revealed || transcript.length === 0 || this.decisions?.handNo === handNo) return;
+    if (this.decisions?.handNo === handNo) return this.decisions.resume(chain);
+    if (!part?.revealed || transcript.length === 0) return;
     const binding = this.#binding(handNo);
     if (!equal(transcript, await fair.transcriptOf(binding, rows)))
       throw new Error("the transcript is not that of its rows");

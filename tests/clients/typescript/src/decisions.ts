@@ -56,6 +56,11 @@ export class Decisions {
     await this.#keys.check("table", fair.decisionReceiptText(this.#own.context, receipt), receipt);
   }
 
+  // Goes on from the chain as a view shows it, where the stream could not go on from its token.
+  resume(chain: Uint8Array): void {
+    this.#chain = chain;
+  }
+
   // Follows the chain: every decision of the hand is in it, and of this player only what they have signed.
   async follow({ handNo, chainLine, byClock, chain, seat }: HandAction): Promise<void> {
     if (handNo !== this.#own.handNo || chainLine === "") return;

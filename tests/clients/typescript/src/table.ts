@@ -26,8 +26,8 @@ export class Follower {
   #resumeToken = new Uint8Array();
   #sequence = 0n;
   #stream = new AbortController();
-  // Streams that were opened, snapshots and updates that came.
-  readonly counts = { streams: 0, snapshots: 0, updates: 0 };
+  // Streams that were opened, those of them that went on from the token, and views that came.
+  readonly counts = { streams: 0, resumed: 0, views: 0 };
 
   constructor(room: Room, tableId: string) {
     this.#room = room;
@@ -45,11 +45,15 @@ export class Follower {
       const signal = AbortSignal.any([stop, this.#stream.signal]);
       const request = { tableId: this.#tableId, resumeToken: this.#resumeToken };
       this.counts.streams += 1;
+      let isFirst = true;
       try {
         for await (const seen of this.#room.tables.watchTable(request, { signal })) {
           if (seen.message.case === "ended" && seen.message.value.reason === EndReason.TABLE_CLOSED) return;
           const event = this.#take(seen);
-          if (event) yield event;
+          if (!event) continue;
+          if (isFirst && "update" in event) this.counts.resumed += 1;
+          isFirst = false;
+          yield event;
         }
       } catch (error) {
         if (!signal.aborted && !isPassing(error)) throw ConnectError.from(error);
@@ -62,12 +66,11 @@ export class Follower {
   #take({ message, resumeToken }: WatchTableResponse): TableEvent | undefined {
     if (resumeToken.length > 0) this.#resumeToken = new Uint8Array(resumeToken);
     if (message.case === "snapshot") {
-      this.counts.snapshots += 1;
+      this.counts.views += 1;
       this.#sequence = message.value.sequence;
       return { view: message.value };
     }
     if (message.case !== "update") return undefined;
-    this.counts.updates += 1;
     this.#sequence += 1n;
     if (message.value.sequence !== this.#sequence)
       throw new Error(`update ${message.value.sequence} came in place of ${this.#sequence}`);
