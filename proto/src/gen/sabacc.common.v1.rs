@@ -795,7 +795,8 @@ impl EntropyStatus {
     }
 }
 /// Why a call was refused: the `reason` of the google.rpc.ErrorInfo (domain "sabacc") that comes with every error,
-/// without the prefix. The canonical code in parentheses. A refused call has changed nothing.
+/// without the prefix. The canonical code in parentheses. A refused call has changed nothing. Where the request was read,
+/// metadata `request_id` is the one that it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum ErrorReason {
@@ -834,7 +835,8 @@ pub enum ErrorReason {
     SeatTaken = 14,
     /// (FAILED_PRECONDITION) You already have a seat at this table.
     AlreadySeated = 15,
-    /// (FAILED_PRECONDITION) The account has fewer credits than this takes; metadata `short`.
+    /// (FAILED_PRECONDITION) The account has fewer credits than this takes; metadata `short`, but of credits that went elsewhere
+    /// while a seat was being taken.
     InsufficientCredits = 16,
     /// (FAILED_PRECONDITION) The buy-in is outside the table's limits; metadata `min` and `max`.
     BuyInOutOfRange = 17,

@@ -2868,7 +2868,7 @@ pub struct ActRefused {
     /// The canonical code's number, as in google.rpc.Code.
     #[prost(int32, tag = "4")]
     pub code: i32,
-    /// Link to the reason's documentation, from the room's own address on.
+    /// Link to the reason's documentation. From the room's own address on, unless its operator has named a public one.
     #[prost(string, tag = "5")]
     pub doc: ::prost::alloc::string::String,
     /// The trace of the decision, 32 hexadecimal digits, for the operator; empty: there is none.
@@ -2897,7 +2897,7 @@ pub struct StreamEnded {
     /// Advice, for people.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
-    /// Link to the reason's documentation, from the room's own address on.
+    /// Link to the reason's documentation. From the room's own address on, unless its operator has named a public one.
     #[prost(string, tag = "3")]
     pub doc: ::prost::alloc::string::String,
     /// The trace of the call, 32 hexadecimal digits, for the operator; empty: there is none.
@@ -6456,10 +6456,10 @@ pub struct ProposedRules {
     /// Fields that differ from the variant's defaults.
     #[prost(message, repeated, tag = "2")]
     pub rule_set: ::prost::alloc::vec::Vec<super::super::common::v1::RuleSetField>,
-    /// Seconds for a decision; 0: 20.
+    /// Seconds for a decision, 1 to 600; 0: 20.
     #[prost(uint32, tag = "3")]
     pub action_seconds: u32,
-    /// Seconds of each player's time bank for each hand; unset: 30.
+    /// Seconds of each player's time bank for each hand, up to 600; unset: 30.
     #[prost(uint32, optional, tag = "4")]
     pub bank_seconds: ::core::option::Option<u32>,
 }
