@@ -77,7 +77,7 @@ async fn a_player_finds_their_hands_and_nobody_finds_more() {
     commands(&place, &party).await;
 
     let before = [own_hands(&guests[0]).await, own_hands(&guests[1]).await];
-    room.running.stop(Signal::KILL).await;
+    room.running.kill();
     let mut room = place.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
     for (guest, before) in party.guests.iter().zip(&before) {
@@ -172,7 +172,7 @@ async fn hostile(party: &Party, anybody: &Client) {
     assert_eq!(reason(me.get_hand(by_id(String::new())).await), ErrorReason::BadField);
 }
 
-/// The same by command.
+/// Commands that show a player the same.
 async fn commands(place: &RoomHarness, party: &Party) {
     let token = &party.guests[0].token;
     let run = async |arguments: &[&str]| -> Vec<serde_json::Value> {

@@ -240,7 +240,7 @@ async fn a_watcher_is_told_the_list_then_each_table_once_a_second() {
     assert_eq!(shorts(&mut watch).await, [format!("01 {CLOSED}"), "04:0".to_owned()]);
 }
 
-/// Whoever resumes behind any message gets exactly what followed it.
+/// A watcher who resumes behind any message gets exactly what followed it.
 #[tokio::test(start_paused = true)]
 async fn a_watcher_who_resumes_after_any_message_misses_and_repeats_nothing() {
     let mut grown = Grown::default();
