@@ -5375,16 +5375,16 @@ pub struct StepLatency {
     pub count: u64,
     /// Mean, in microseconds; 0 of none.
     #[prost(uint64, tag = "3")]
-    pub mean_micros: u64,
+    pub mean_us: u64,
     /// Half of them took no longer, in microseconds.
     #[prost(uint64, tag = "4")]
-    pub p50_micros: u64,
+    pub p50_us: u64,
     /// 95 of a hundred took no longer.
     #[prost(uint64, tag = "5")]
-    pub p95_micros: u64,
+    pub p95_us: u64,
     /// 99 of a hundred took no longer.
     #[prost(uint64, tag = "6")]
-    pub p99_micros: u64,
+    pub p99_us: u64,
 }
 /// A log under its newest checkpoint.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -104,7 +104,14 @@ fn window(window: Window<ActivityKind, LatencyStep>) -> pb::ActivityWindow {
 
 fn step_latency(step: LatencyStep, latency: Latency) -> pb::StepLatency {
     let Latency { count, mean_micros, p50_micros, p95_micros, p99_micros } = latency;
-    pb::StepLatency { step: step.into(), count, mean_micros, p50_micros, p95_micros, p99_micros }
+    pb::StepLatency {
+        step: step.into(),
+        count,
+        mean_us: mean_micros,
+        p50_us: p50_micros,
+        p95_us: p95_micros,
+        p99_us: p99_micros,
+    }
 }
 
 #[cfg(test)]
@@ -141,7 +148,7 @@ mod tests {
             assert_eq!(counts, [calls, refusals, streams]);
             let [step] = &window.steps[..] else { panic!("{:?}", window.steps) };
             assert_eq!((step.step(), step.count), (LatencyStep::Forward, 2));
-            assert_eq!((step.p50_micros, step.p99_micros), (100, 10_000));
+            assert_eq!((step.p50_us, step.p99_us), (100, 10_000));
         }
     }
 }

@@ -131,7 +131,7 @@ fn describe_window(window: &pb::ActivityWindow) -> String {
     };
     let latency = |it: &pb::StepLatency| {
         let millis = |micros: u64| format!("{}.{} ms", micros / 1000, micros % 1000 / 100);
-        let (half, most) = (millis(it.p50_micros), millis(it.p99_micros));
+        let (half, most) = (millis(it.p50_us), millis(it.p99_us));
         format!("{} {half}, 99 % {most}", step(it.step()))
     };
     let counts = window.counts.iter().map(count);

@@ -51,5 +51,12 @@ fn window(window: Window<ActivityKind, LatencyStep>) -> pb::ActivityWindow {
 
 fn step_latency(step: LatencyStep, latency: Latency) -> pb::StepLatency {
     let Latency { count, mean_micros, p50_micros, p95_micros, p99_micros } = latency;
-    pb::StepLatency { step: step.into(), count, mean_micros, p50_micros, p95_micros, p99_micros }
+    pb::StepLatency {
+        step: step.into(),
+        count,
+        mean_us: mean_micros,
+        p50_us: p50_micros,
+        p95_us: p95_micros,
+        p99_us: p99_micros,
+    }
 }

@@ -82,8 +82,8 @@ fn window(window: &pb::ActivityWindow) -> Value {
     });
     let steps = window.steps.iter().map(|it| {
         let latency = json!({
-            "count": it.count, "mean_micros": it.mean_micros, "p50_micros": it.p50_micros,
-            "p95_micros": it.p95_micros, "p99_micros": it.p99_micros,
+            "count": it.count, "mean_us": it.mean_us, "p50_us": it.p50_us,
+            "p95_us": it.p95_us, "p99_us": it.p99_us,
         });
         (step(it.step()), latency)
     });
