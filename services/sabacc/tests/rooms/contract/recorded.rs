@@ -116,7 +116,8 @@ async fn check(
     let read =
         DynamicMessage::decode(method.input(), &*bytes).map_err(|error| error.to_string())?;
     let said = message_of(method.input(), &recorded.json);
-    if read.encode_to_vec() != bytes || read != said || read.unknown_fields().next().is_some() {
+    let is_same = read.encode_to_vec() == bytes && said.encode_to_vec() == bytes;
+    if !is_same || read.unknown_fields().next().is_some() {
         return Err(format!("today it is {}", json_of(&read)));
     }
     let mut stand_ins = Vec::new();
