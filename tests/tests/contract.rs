@@ -5,4 +5,5 @@ mod contract {
     mod keywords;
     mod public;
     mod rules;
+    mod unknown;
 }

@@ -16,13 +16,13 @@ use crate::people::{Guest, operator, slow_table};
 use crate::records;
 
 /// Table with two guests at seats 1 and 2.
-struct TwoSeats {
-    table: TableId,
-    guests: Vec<Guest>,
+pub(crate) struct TwoSeats {
+    pub(crate) table: TableId,
+    pub(crate) guests: Vec<Guest>,
 }
 
 impl TwoSeats {
-    async fn new(
+    pub(crate) async fn new(
         place: &RoomHarness,
         room: &Room,
         change: impl FnOnce(&mut pb::TableConfig),
@@ -34,7 +34,7 @@ impl TwoSeats {
         TwoSeats { table, guests }
     }
 
-    async fn sit_down(&self) {
+    pub(crate) async fn sit_down(&self) {
         for (guest, seat) in self.guests.iter().zip(1..) {
             let most = guest.client.get_table(self.table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(most).unwrap();
@@ -43,7 +43,7 @@ impl TwoSeats {
     }
 
     /// Waits for a view of the table that satisfies `wanted`.
-    async fn wait_for(&self, wanted: impl Fn(&pb::TableView) -> bool) -> pb::TableView {
+    pub(crate) async fn wait_for(&self, wanted: impl Fn(&pb::TableView) -> bool) -> pb::TableView {
         let looked = async {
             loop {
                 let view = self.guests[0].client.get_table(self.table).await.unwrap();
@@ -56,7 +56,8 @@ impl TwoSeats {
         tokio::time::timeout(LONG_TIMEOUT, looked).await.expect("the table comes to that")
     }
 
-    fn secret(&self, guest: usize) -> Entropy {
+    /// Entropy that a guest commits to.
+    pub(crate) fn secret(&self, guest: usize) -> Entropy {
         Entropy([self.guests[guest].id.0[15]; 32])
     }
 
@@ -78,7 +79,7 @@ impl TwoSeats {
 
     /// Commits both to the next hand, or to the one that has opened meanwhile; returns the
     /// receipts.
-    async fn both_commit(&self, hand_no: u64) -> Vec<pb::EntropyReceipt> {
+    pub(crate) async fn both_commit(&self, hand_no: u64) -> Vec<pb::EntropyReceipt> {
         let mut receipts = Vec::new();
         for guest in 0..2 {
             let of = |view: &pb::TableView| {
@@ -129,7 +130,8 @@ impl TwoSeats {
         vec![own.entry(), Entry::signed(&text, &signature, key)]
     }
 
-    async fn closed(&self, hand_no: u64) {
+    /// Waits until commitments to a hand are closed.
+    pub(crate) async fn closed(&self, hand_no: u64) {
         let closed = |open: &pb::Entropy| open.hand_no == hand_no && open.closed;
         self.wait_for(|view| view.entropy.as_ref().is_some_and(closed)).await;
     }

@@ -10,6 +10,7 @@ mod archive;
 mod auditing;
 mod bad_input;
 mod chance;
+mod contract;
 mod database;
 mod developing;
 mod edge;

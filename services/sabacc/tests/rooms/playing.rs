@@ -144,13 +144,17 @@ async fn hands_are_played_over_streams_through_a_kill() {
 }
 
 /// Raw stream without our client.
-struct RawStream {
+pub(crate) struct RawStream {
     sender: tokio::sync::mpsc::Sender<pb::PlayRequest>,
     messages: tonic::Streaming<pb::PlayResponse>,
 }
 
 impl RawStream {
-    async fn open(url: &str, guest: &Guest, first: Asked) -> Result<RawStream, tonic::Status> {
+    pub(crate) async fn open(
+        url: &str,
+        guest: &Guest,
+        first: Asked,
+    ) -> Result<RawStream, tonic::Status> {
         let (say, said) = tokio::sync::mpsc::channel(8);
         say.send(pb::PlayRequest { message: Some(first) }).await.unwrap();
         let said = futures_util::stream::unfold(said, |mut said| async move {
@@ -160,7 +164,8 @@ impl RawStream {
         Ok(RawStream { sender: say, messages: hear })
     }
 
-    async fn act(&mut self, act: pb::ActRequest) -> pb::Acted {
+    /// Sends a decision; returns its outcome.
+    pub(crate) async fn act(&mut self, act: pb::ActRequest) -> pb::Acted {
         self.sender.send(pb::PlayRequest { message: Some(Asked::Act(act)) }).await.unwrap();
         loop {
             if let Some(Told::Acted(acted)) =
