@@ -35,6 +35,8 @@ type chance struct {
 	keys              roomKeys
 	promises          map[uint64]binding
 	parts             map[uint64]*part
+	// The hand to come, once the dealer has committed to it.
+	next *tablev1.NextHand
 	// The decisions of the hand in play, where this player's number is in it.
 	decisions *decisions
 }
@@ -45,7 +47,13 @@ func (c *chance) apply(ctx context.Context, seen *tablev1.WatchTableResponse, se
 		return c.applyView(ctx, view, seat)
 	}
 	switch what := seen.GetUpdate().What.(type) {
+	case *tablev1.TableUpdate_Seat:
+		// Whoever has sat down commits at once: when the hand opens it may be too late.
+		if c.next != nil {
+			return c.commitToNext(ctx, c.next, seat)
+		}
 	case *tablev1.TableUpdate_NextHand:
+		c.next = what.NextHand
 		return c.commitToNext(ctx, what.NextHand, seat)
 	case *tablev1.TableUpdate_Entropy:
 		return c.collect(ctx, what.Entropy, seat)
@@ -72,6 +80,7 @@ func (c *chance) applyView(ctx context.Context, view *tablev1.TableView, seat *t
 			return err
 		}
 	}
+	c.next = view.NextHand
 	if view.NextHand != nil {
 		if err := c.commitToNext(ctx, view.NextHand, seat); err != nil {
 			return err
@@ -152,6 +161,9 @@ func (c *chance) commit(ctx context.Context, handNo uint64, seat *tablev1.SeatVi
 func (c *chance) collect(ctx context.Context, open *tablev1.Entropy, seat *tablev1.SeatView) error {
 	if err := c.promised(open.HandNo, open.Commitment, open.RuleSet, open.Settings); err != nil {
 		return err
+	}
+	if c.next != nil && c.next.HandNo == open.HandNo {
+		c.next = nil
 	}
 	if !open.Closed {
 		if seat != nil && contains(open.Roster, seat.Seat) {

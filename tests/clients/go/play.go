@@ -97,7 +97,7 @@ func (p *player) apply(ctx context.Context, seen *tablev1.WatchTableResponse) (b
 		}
 	}
 	if p.chance.decisions == nil {
-		return false, nil
+		return false, p.giveWay(ctx)
 	}
 	if err := p.decide(ctx); err != nil {
 		return false, err
@@ -118,6 +118,28 @@ func (p *player) sitDown(ctx context.Context, view *tablev1.TableView) error {
 		return fmt.Errorf("an id with other content was not refused: %v", err)
 	}
 	return nil
+}
+
+// giveWay plays a hand that this player's number is not in as the clock would, so that nobody waits for
+// it. Without a key for the hand nothing is signed.
+func (p *player) giveWay(ctx context.Context) error {
+	hand, mine := p.state.hand, p.state.mySeat()
+	if hand == nil || mine == nil || hand.turn.GetDefaultMove() == nil || hand.turn.Seat != mine.Seat {
+		return nil
+	}
+	due := fmt.Sprintf("%d/%d", hand.handNo, hand.turn.Turn)
+	if p.decided == due {
+		return nil
+	}
+	p.decided = due
+	_, err := p.room.tables.Act(ctx, &tablev1.ActRequest{
+		RequestId: requestID(), TableId: p.tableID, HandNo: hand.handNo, Turn: hand.turn.Turn,
+		Decision: hand.turn.DefaultMove,
+	})
+	if reasonOf(err) == "NOT_YOUR_TURN" {
+		return nil
+	}
+	return err
 }
 
 func (p *player) decide(ctx context.Context) error {

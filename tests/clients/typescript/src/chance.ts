@@ -36,6 +36,8 @@ interface Part {
 export class Chance {
   readonly #promises = new Map<bigint, fair.Binding>();
   readonly #parts = new Map<bigint, Part>();
+  // The hand to come, once the dealer has committed to it.
+  #next: NextHand | undefined;
   readonly #room: Room;
   readonly #tableId: string;
   readonly #playerId: string;
@@ -58,6 +60,7 @@ export class Chance {
       const { hand, nextHand, entropy } = event.view;
       if (hand && hand.transcript.length > 0)
         await this.#promised(hand.handNo, hand.dealer, hand.ruleSet, hand.settings);
+      this.#next = nextHand;
       if (nextHand) await this.#commit(nextHand, seat);
       if (entropy) await this.#collect(entropy, seat);
       if (hand) await this.#seal(hand.handNo, hand.rows, hand.transcript, hand.chain, hand.seats);
@@ -65,7 +68,11 @@ export class Chance {
     }
     const { what } = event.update;
     switch (what.case) {
+      case "seat":
+        // Whoever has sat down commits at once: when the hand opens it may be too late.
+        return this.#next && this.#commit(this.#next, seat);
       case "nextHand":
+        this.#next = what.value;
         return this.#commit(what.value, seat);
       case "entropy":
         return this.#collect(what.value, seat);
@@ -120,6 +127,7 @@ export class Chance {
   // A hand is open: commit to it, or, once commitments are closed, reveal.
   async #collect(open: Entropy, seat: SeatView | undefined): Promise<void> {
     const { handNo, roster, closed, closing } = open;
+    if (this.#next?.handNo === handNo) this.#next = undefined;
     if (!closed) return roster.includes(seat?.seat ?? 0) ? this.#commit(open, seat) : undefined;
     await this.#promised(handNo, open.commitment, open.ruleSet, open.settings);
     const part = this.#parts.get(handNo);

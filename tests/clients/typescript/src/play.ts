@@ -69,7 +69,10 @@ export class HandPlayer {
       await this.#chance.apply(event, this.#state.mySeat);
       if ("view" in event && !this.#state.mySeat) await this.#sitDown(event.view);
       const { decisions } = this.#chance;
-      if (!decisions) continue;
+      if (!decisions) {
+        await this.#giveWay();
+        continue;
+      }
       // One hand is all: no further one is committed to.
       this.#chance.goesOn = false;
       await this.#decide();
@@ -92,6 +95,19 @@ export class HandPlayer {
     const other = { ...request, buyInCredits: minBuyInCredits + 1n };
     const reason = await this.#room.tables.sitDown(other).then(() => "", reasonOf);
     if (reason !== "REQUEST_ID_REUSED") throw new Error(`an id with other content was not refused: ${reason}`);
+  }
+
+  // Plays a hand that this player's number is not in as the clock would, so that nobody waits for it. Without a key for
+  // the hand nothing is signed.
+  async #giveWay(): Promise<void> {
+    const { hand, mySeat } = this.#state;
+    const turn = hand?.turn;
+    if (!turn?.defaultMove || turn.seat !== mySeat?.seat || this.#decided === `${hand?.handNo}/${turn.turn}`) return;
+    const { handNo } = hand!;
+    this.#decided = `${handNo}/${turn.turn}`;
+    const request = { requestId: requestId(), tableId: this.#tableId, handNo, turn: turn.turn };
+    const reason = await this.#room.tables.act({ ...request, decision: turn.defaultMove }).then(() => "", reasonOf);
+    if (!["", "NOT_YOUR_TURN"].includes(reason)) throw new Error(`the default was refused: ${reason}`);
   }
 
   async #decide(): Promise<void> {
