@@ -1,54 +1,47 @@
-//! A bot in fifty lines: it signs in as a guest, sits down at the first table with a free seat, and
-//! plays what `LegalMove` lists, without knowing any game. It takes part in chance, checks it, signs
-//! its decisions, and keeps evidence.
+//! A bot in fifty lines, but for its imports: it signs in as a guest, sits down at the first table
+//! with a free seat, and plays what `LegalMove` lists, without knowing any game. It takes part in
+//! chance, checks it, signs its decisions, and keeps evidence.
 //!
 //! `cargo run -p client --example bot -- http://127.0.0.1:7400 ROOM/keys.txt bot.json 3`
 
 use std::{env, error, fs, path::Path, sync::Arc};
 
-use client::{Client, EvidenceDirectory, Guest, PlayMessage, TableState, TokenSource, TrustedKeys};
+use client::{Client, Error, EvidenceDirectory, Guest, PlayMessage};
+use client::{TableState, TokenSource, TrustedKeys};
 use primitives::Credits;
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use system::entropy::{self, SystemEntropy};
 
+type Outcome = Result<(), Box<dyn error::Error>>;
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn error::Error>> {
+async fn main() -> Outcome {
     let [_, server, keys, login, hands] = <[String; 5]>::try_from(env::args().collect::<Vec<_>>())
         .map_err(|_| "write: bot SERVER KEYS LOGIN HANDS")?;
     play(&server, &fs::read_to_string(keys)?, login.as_ref(), hands.parse()?).await
 }
 
 /// Plays `hands` hands at the first table with a free seat, and leaves it.
-pub(crate) async fn play(
-    server: &str,
-    keys: &str,
-    login: &Path,
-    hands: u64,
-) -> Result<(), Box<dyn error::Error>> {
+pub(crate) async fn play(server: &str, keys: &str, login: &Path, hands: u64) -> Outcome {
     let room = Client::connect(server, TokenSource::none())?;
-    let guest =
-        Guest::open(&room.with_trusted_keys(TrustedKeys::parse(keys)?), login, "Bot").await?;
+    let room = room.with_trusted_keys(TrustedKeys::parse(keys)?);
+    let guest = Guest::open(&room, login, "Bot").await?;
     let evidence = Arc::new(EvidenceDirectory::open(login.with_extension("evidence"))?);
     let (client, me) = (guest.client().with_evidence(evidence), guest.player().await);
     let tables = client.list_tables().await?;
     let free = tables.iter().find(|table| table.seated < table.seats).ok_or("no seat is free")?;
     let table = free.table_id.parse()?;
     let buy_in = client.get_table(table).await?.min_buy_in_credits;
-    match client.sit_down(table, 0, Credits::try_new(buy_in)?).await {
-        Err(error) if error.reason() != Some(ErrorReason::AlreadySeated) => {
-            return Err(error.into());
-        }
-        Ok(_) | Err(_) => {}
-    }
+    let seated = client.sit_down(table, 0, Credits::try_new(buy_in)?).await;
+    let was_seated = |error: &Error| error.reason() == Some(ErrorReason::AlreadySeated);
+    seated.or_else(|error| if was_seated(&error) { Ok(0) } else { Err(error) })?;
     let mut play = client.play(table).contributing_entropy(me);
     let (mut state, mut played, mut decided) = (TableState::new(Some(me)), 0, None);
-    while let Some(message) = play.next().await? {
+    while played < hands || state.is_hand_in_play() {
+        let Some(message) = play.next().await? else { break };
         let PlayMessage::Watch(seen) = message else { continue };
         state.apply(&seen);
         played += u64::from(seen.is_hand_end() && state.my_hand_seat().is_some());
-        if played >= hands && !state.is_hand_in_play() {
-            break;
-        }
         let (hand_no, Some(turn)) = (state.view().hand_no, state.my_turn()) else { continue };
         if play.is_live() && decided.replace((hand_no, turn.turn)) != Some((hand_no, turn.turn)) {
             play.decide(hand_no, turn.turn, pick(&turn.legal).ok_or("no move is legal")?)?;

@@ -18,17 +18,18 @@ use crate::walk;
 mod bot;
 
 const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-const TABLES: &str = "[[tables]]\nname = \"Fast\"\nvariant = \"dice\"\nseats = 2\npause_ms = 200\n\n\
-    [[tables]]\nname = \"Other\"\nvariant = \"kessel\"\nrule_set = { hand_ante = 7 }\n";
+const TABLES: &str = "[[tables]]\nname = \"Fast\"\nvariant = \"dice\"\nseats = 2\npause_ms = 200\n\
+    commit_ms = 10000\nreveal_ms = 10000\n\n\
+    [[tables]]\nname = \"Other\"\nvariant = \"kessel\"\nrule_set = { chips = 7 }\n";
 /// What every verdict says of such a hand.
 const MARK: &str = "For developers alone: an option fixed the dealer's seeds, so whoever knows it knew every \
-    card beforehand. Clocks of this table run 20 times as fast as its settings say. Hand 1 was played";
+    card beforehand. Clocks of this table run 5 times as fast as its settings say. Hand 1 was played";
 
 async fn up(place: &RoomHarness) -> Room {
     let file = place.path().join("tables.toml");
     std::fs::write(&file, TABLES).unwrap();
     let tables = file.to_str().unwrap();
-    let mut arguments = vec!["--no-bots", "--seed-tables", tables, "--time-scale", "20"];
+    let mut arguments = vec!["--no-bots", "--seed-tables", tables, "--time-scale", "5"];
     arguments.extend(["--insecure-fixed-seed", SEED]);
     place.up(&arguments).await
 }
@@ -111,7 +112,7 @@ async fn bots_play_a_marked_room_that_everybody_tells_from_others() {
     let table = opened[0].0;
     let view = operator(&place, &room.url).get_table(table).await.unwrap();
     assert!(view.settings.contains("insecure_fixed_seed = 1\n"), "{}", view.settings);
-    assert!(view.settings.ends_with("time_scale = 20\n"), "{}", view.settings);
+    assert!(view.settings.ends_with("time_scale = 5\n"), "{}", view.settings);
 
     let seed = promised(&place, &room, table).await;
     let bundle = play(&place, &room, table).await;
