@@ -52,7 +52,10 @@ get() { jq -r -L "$here" --argjson seat "${seat:-0}" "include \"fair\"; $1" "$2"
 # ---- Signing in, a table, a seat
 
 token=''
-call PeopleService/SignInAsGuest "{\"requestId\": \"$(request_id)\", \"name\": \"curl\"}" "$work/guest"
+# Only who has the secret can repeat the call.
+sign_in_secret=$(head -c 32 /dev/urandom | base64)
+call PeopleService/SignInAsGuest \
+  "{\"requestId\": \"$(request_id)\", \"name\": \"curl\", \"signInSecret\": \"$sign_in_secret\"}" "$work/guest"
 get '(.playerId | uuid), .tokens.accessToken' "$work/guest" >"$work/fields"
 { read -r player && read -r access_token; } <"$work/fields"
 

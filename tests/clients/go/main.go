@@ -77,12 +77,12 @@ func playGame(ctx context.Context, game string) error {
 // signIn signs in twice under one id, as after a lost answer: it is the same player. Then it goes on with
 // new tokens, as every 15 minutes.
 func signIn(ctx context.Context, r *room) (string, error) {
-	id := requestID()
-	first, err := r.signInAsGuest(ctx, "Go", id)
+	request := &tablev1.SignInAsGuestRequest{RequestId: requestID(), Name: "Go", SignInSecret: random(32)}
+	first, err := r.signInAsGuest(ctx, request)
 	if err != nil {
 		return "", err
 	}
-	second, err := r.signInAsGuest(ctx, "Go", id)
+	second, err := r.signInAsGuest(ctx, request)
 	if err != nil {
 		return "", err
 	}

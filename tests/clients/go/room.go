@@ -55,10 +55,12 @@ func connect(url string) (*room, error) {
 	return r, nil
 }
 
-// signInAsGuest becomes a new player. The id is kept until there is an answer: repeated, it is the same
-// player.
-func (r *room) signInAsGuest(ctx context.Context, name, id string) (*tablev1.SignInAsGuestResponse, error) {
-	guest, err := r.people.SignInAsGuest(ctx, &tablev1.SignInAsGuestRequest{RequestId: id, Name: name})
+// signInAsGuest becomes a new player. Id and secret are kept until there is an answer: repeated, they are the
+// same player.
+func (r *room) signInAsGuest(
+	ctx context.Context, request *tablev1.SignInAsGuestRequest,
+) (*tablev1.SignInAsGuestResponse, error) {
+	guest, err := r.people.SignInAsGuest(ctx, request)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import Any
 
@@ -58,8 +59,10 @@ class Guest:
         self.keys = keys
         self.tables = TableServiceStub(channel)
         people = PeopleServiceStub(channel)
-        # No token is needed to become a player. The same call again gives the same player.
-        sign_in = SignInAsGuestRequest(request_id=request_id(), name=name)
+        # No token is needed to become a player. The same call again gives the same player: the secret shows that
+        # it comes from the same caller.
+        secret = secrets.token_bytes(32)
+        sign_in = SignInAsGuestRequest(request_id=request_id(), name=name, sign_in_secret=secret)
         signed_in = call(people.SignInAsGuest, sign_in)
         again = call(people.SignInAsGuest, sign_in)
         check(again.player_id == signed_in.player_id, "a repeated call made another player")

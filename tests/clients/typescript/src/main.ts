@@ -2,7 +2,7 @@
 // browser.
 
 import type { MoveKind } from "../gen/sabacc/common/v1/game_pb.js";
-import { requestId } from "./bytes.js";
+import { random, requestId } from "./bytes.js";
 import { RoomKeys } from "./keys.js";
 import { fetchBundle, findTable, HandPlayer } from "./play.js";
 import { Room } from "./room.js";
@@ -61,12 +61,12 @@ async function playGame(options: Options, game: string, protocol: (typeof PROTOC
   return { game, seat: hand.seat, bundle, sentences: report?.sentences ?? [] };
 }
 
-// Signs in twice under one id, as after a lost answer: it is the same player, with the same credits. Then goes on with
+// Signs in twice under one id and secret, as after a lost answer: it is the same player, with the same credits. Then goes on with
 // new tokens, as every 15 minutes.
 async function signIn(room: Room): Promise<string> {
-  const id = requestId();
-  const first = await room.signInAsGuest("TypeScript", id);
-  const second = await room.signInAsGuest("TypeScript", id);
+  const [id, secret] = [requestId(), random(32)];
+  const first = await room.signInAsGuest("TypeScript", id, secret);
+  const second = await room.signInAsGuest("TypeScript", id, secret);
   if (first.playerId !== second.playerId) throw new Error("a repeated sign-in made another player");
   await room.refresh();
   const { name } = await room.people.getPlayer({});

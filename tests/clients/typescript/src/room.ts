@@ -8,7 +8,7 @@ import { PeopleService } from "../gen/sabacc/table/v1/people_pb.js";
 import { RulesService } from "../gen/sabacc/table/v1/rules_pb.js";
 import type { SignInAsGuestResponse, Tokens } from "../gen/sabacc/table/v1/sign_in_pb.js";
 import { TableService } from "../gen/sabacc/table/v1/table_pb.js";
-import { requestId } from "./bytes.js";
+import { type Bytes, requestId } from "./bytes.js";
 
 // Attempts of a call, and the first wait between them, as proto/service_config.json advises.
 const ATTEMPTS = 5;
@@ -38,9 +38,9 @@ export class Room {
     this.#door = createClient(PeopleService, transport([retry]));
   }
 
-  // Becomes a new player of the room. The id is kept until there is an answer: repeated, it is the same player.
-  async signInAsGuest(name: string, id: string = requestId()): Promise<SignInAsGuestResponse> {
-    const guest = await this.#door.signInAsGuest({ requestId: id, name });
+  // Becomes a new player of the room. Id and secret are kept until there is an answer: repeated, they are the same player.
+  async signInAsGuest(name: string, id: string, signInSecret: Bytes): Promise<SignInAsGuestResponse> {
+    const guest = await this.#door.signInAsGuest({ requestId: id, name, signInSecret });
     this.#tokens = guest.tokens;
     return guest;
   }

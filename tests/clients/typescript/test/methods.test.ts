@@ -14,7 +14,7 @@ import { PeopleService } from "../gen/sabacc/table/v1/people_pb.js";
 import { RevocationService } from "../gen/sabacc/table/v1/revocation_pb.js";
 import { TableService } from "../gen/sabacc/table/v1/table_pb.js";
 import { SettlementService } from "../gen/sabacc/wallet/v1/settlement_pb.js";
-import { requestId } from "../src/bytes.js";
+import { random, requestId } from "../src/bytes.js";
 import { retry, sleep } from "../src/room.js";
 import { chromiumCallers, type NamedCaller, nodeCallers } from "./callers.js";
 import { describe, isCommand, isPublic, pathOf, requestOf, roleOf, type Samples } from "./methods.js";
@@ -43,7 +43,8 @@ const patiently = (...more: Interceptor[]) =>
 const operator = createClient(TableService, patiently(asOperator));
 const people = createClient(PeopleService, patiently());
 // A player with an account, who looks at it.
-const { playerId: player } = await people.signInAsGuest({ requestId: requestId(), name: "Methods" });
+const guest = { requestId: requestId(), name: "Methods", signInSecret: random(32) };
+const { playerId: player } = await people.signInAsGuest(guest);
 
 const config = { name: "Methods", variant: QUIET_GAME };
 const { tableId } = await operator.createTable({ requestId: requestId(), config });
