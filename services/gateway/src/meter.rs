@@ -132,7 +132,9 @@ mod tests {
         tokio::time::advance(Duration::from_millis(7)).await;
         call.answered(fine());
         meter.begin(false).answered(Status::from(refused).into_http());
-        let open = meter.begin(true).answered(fine());
+        let content = prost::bytes::Bytes::from_static(b"more comes");
+        let more = Body::new(http_body_util::Full::new(content));
+        let open = meter.begin(true).answered(Response::new(more));
         // Its caller has left before the answer.
         drop(meter.begin(true));
         assert_eq!(meter.open_streams(), 1);
