@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use chassis::auth::Role;
-use futures_util::StreamExt as _;
 use proto::table::v1 as pb;
 use proto::table::v1::play_response::Message as PlayMessage;
 use proto::table::v1::table_update::What;
@@ -112,19 +111,31 @@ impl Resumed {
     }
 }
 
-/// Opens a stream in which a player may decide.
+/// Opens a stream in which a player may decide, as soon as the limits allow it.
 async fn play(
     url: &str,
     table: &str,
     token: &str,
     resume: &[u8],
 ) -> tonic::Streaming<pb::PlayResponse> {
-    let (table_id, resume_token) = (table.to_owned(), resume.to_vec());
-    let to_watch = pb::WatchTableRequest { table_id, resume_token };
-    let first = pb::PlayRequest { message: Some(pb::play_request::Message::Watch(to_watch)) };
-    // The player says no more, but stays.
-    let said = futures_util::stream::iter([first]).chain(futures_util::stream::pending());
-    tables(url).play(with_token(token, said)).await.unwrap().into_inner()
+    let mut tables = tables(url);
+    let opened = async {
+        loop {
+            let (table_id, resume_token) = (table.to_owned(), resume.to_vec());
+            let to_watch = pb::WatchTableRequest { table_id, resume_token };
+            let first = Some(pb::play_request::Message::Watch(to_watch));
+            let said = futures_util::stream::iter([pb::PlayRequest { message: first }]);
+            match tables.play(with_token(token, said)).await {
+                Ok(stream) => return stream.into_inner(),
+                // Streams that were dropped a moment ago count too.
+                Err(status) if status.code() == tonic::Code::ResourceExhausted => {
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                }
+                Err(status) => panic!("{status:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("the limits allow it")
 }
 
 /// Returns the messages of a resumed stream before it is live.
