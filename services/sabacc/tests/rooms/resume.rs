@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use chassis::auth::Role;
-use futures_util::StreamExt as _;
 use proto::table::v1 as pb;
-use proto::table::v1::play_response::Message as PlayMessage;
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use rustix::process::Signal;
@@ -87,62 +85,13 @@ fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)
     Some((update.as_ref().clone(), message.resume_token.clone()))
 }
 
-/// Method that a stream is resumed by.
-#[derive(Debug, Clone, Copy)]
-enum By {
-    WatchTable,
-    Play,
-}
-
-/// Resumed stream of either method.
-enum Resumed {
-    Watch(tonic::Streaming<pb::WatchTableResponse>),
-    Play(tonic::Streaming<pb::PlayResponse>),
-}
-
-impl Resumed {
-    async fn next(&mut self) -> Option<Message> {
-        match self {
-            Resumed::Watch(stream) => stream.message().await.unwrap()?.message,
-            Resumed::Play(stream) => match stream.message().await.unwrap()?.message? {
-                PlayMessage::Seen(seen) => seen.message,
-                other => panic!("nothing was decided: {other:?}"),
-            },
-        }
-    }
-}
-
-/// Opens a stream in which a player may decide.
-async fn play(
-    url: &str,
-    table: &str,
-    token: &str,
-    resume: &[u8],
-) -> tonic::Streaming<pb::PlayResponse> {
-    let (table_id, resume_token) = (table.to_owned(), resume.to_vec());
-    let to_watch = pb::WatchTableRequest { table_id, resume_token };
-    let first = pb::PlayRequest { message: Some(pb::play_request::Message::Watch(to_watch)) };
-    // The player says no more, but stays.
-    let said = futures_util::stream::iter([first]).chain(futures_util::stream::pending());
-    tables(url).play(with_token(token, said)).await.unwrap().into_inner()
-}
-
 /// Returns the messages of a resumed stream before it is live.
-async fn messages_before_live(
-    by: By,
-    url: &str,
-    table: &str,
-    token: &str,
-    resume: &[u8],
-) -> Vec<Message> {
-    let mut stream = match by {
-        By::WatchTable => Resumed::Watch(watch(url, table, token, resume).await),
-        By::Play => Resumed::Play(play(url, table, token, resume).await),
-    };
+async fn messages_before_live(url: &str, table: &str, token: &str, resume: &[u8]) -> Vec<Message> {
+    let mut stream = watch(url, table, token, resume).await;
     let mut past = Vec::new();
     let reading = async {
         loop {
-            match stream.next().await {
+            match stream.message().await.unwrap().and_then(|message| message.message) {
                 Some(Message::CaughtUp(_)) => break,
                 Some(message) => past.push(message),
                 None => panic!("the stream ended before it was live"),
@@ -154,12 +103,12 @@ async fn messages_before_live(
 }
 
 /// Resumes the stream from every token; returns how many resumed without a snapshot.
-async fn check_resumes(by: By, url: &str, table: &str, told: &UnbrokenStream, last: u64) -> usize {
+async fn check_resumes(url: &str, table: &str, told: &UnbrokenStream, last: u64) -> usize {
     let updates = told.updates(last).await;
     assert!(updates.windows(2).all(|two| two[1].0.sequence == two[0].0.sequence + 1), "dense");
     let mut whole = 0;
     for (at, (seen, token)) in updates.iter().enumerate() {
-        let past = messages_before_live(by, url, table, &told.token, token).await;
+        let past = messages_before_live(url, table, &told.token, token).await;
         let rest: Vec<&pb::TableUpdate> = updates[at + 1..].iter().map(|(it, _)| it).collect();
         if let [Message::Snapshot(view)] = &past[..] {
             assert_eq!(view.sequence, last, "a snapshot is of now");
@@ -230,16 +179,13 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let last = view.sequence;
 
     for (viewer, told) in viewers.iter().enumerate() {
-        let whole = check_resumes(By::WatchTable, &room.url, &table, told, last).await;
+        let whole = check_resumes(&room.url, &table, told, last).await;
         assert!(whole > 20, "only {whole} tokens went on without a snapshot");
         for (seat, (open, hidden)) in shown(&told.updates(last).await) {
             let own = usize::try_from(seat).unwrap() == viewer + 1;
             assert_eq!((open > 0, hidden > 0), (own, !own), "viewer {viewer}, seat {seat}");
         }
     }
-    // A player may go on in a stream of the other method, from the same tokens.
-    let whole = check_resumes(By::Play, &room.url, &table, &viewers[0], last).await;
-    assert!(whole > 20, "only {whole} tokens went on without a snapshot");
     // Updates of two viewers differ only in hidden cards, never in number or time.
     let mut tails = Vec::new();
     for told in &viewers {
@@ -254,7 +200,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let mut resumed = Vec::new();
     for told in &viewers {
         assert!(
-            check_resumes(By::WatchTable, &room.url, &table, told, last).await > 5,
+            check_resumes(&room.url, &table, told, last).await > 5,
             "the hand in play is known"
         );
         let (_, token) = told.updates(last).await.pop().unwrap();
@@ -266,8 +212,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     for told in &resumed {
         let updates = told.updates(view.sequence).await;
         assert_eq!(updates[0].0.sequence, last + 1, "it goes on where it was");
-        let whole = check_resumes(By::WatchTable, &room.url, &table, told, view.sequence).await;
-        assert!(whole > 5);
+        assert!(check_resumes(&room.url, &table, told, view.sequence).await > 5);
     }
     room.running.stop(Signal::INT).await;
 }
