@@ -72,7 +72,7 @@ impl Histories {
             items.push((LogItem::Root(checkpoint.head().size), checkpoint.head().root));
         }
         let name = VerifierKey::parse(&log.key).map(|key| key.name().to_string());
-        name.map(|name| self.add(&name, items)).unwrap_or_default()
+        name.map(|name| self.insert(&name, items)).unwrap_or_default()
     }
 
     /// Adds a checkpoint that one of the keys has signed. Returns how it contradicts what was added
@@ -87,11 +87,11 @@ impl Histories {
         let key = trusted.keys().filter(|key| key.is_log()).find(opens)?;
         let head = Checkpoint::open(note.as_bytes(), key, &[]).ok()?.checkpoint.head();
         self.sources.push(source.to_owned());
-        Some(self.add(key.name().as_str(), vec![(LogItem::Root(head.size), head.root)]))
+        Some(self.insert(key.name().as_str(), vec![(LogItem::Root(head.size), head.root)]))
     }
 
     /// Adds what the last source tells of a log.
-    fn add(&mut self, log: &str, items: Vec<(LogItem, Hash)>) -> Vec<Contradiction> {
+    fn insert(&mut self, log: &str, items: Vec<(LogItem, Hash)>) -> Vec<Contradiction> {
         let source = self.sources.len().saturating_sub(1);
         let mut contradictions = Vec::new();
         for (item, hash) in items {
