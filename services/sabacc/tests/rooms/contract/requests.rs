@@ -2,6 +2,7 @@
 
 mod audit;
 mod people;
+mod room;
 mod tables;
 mod wallet;
 
@@ -53,6 +54,7 @@ pub(super) async fn prepare(world: &World, service: &str, method: &str) -> Optio
         "sabacc.audit.v1.HandService" => audit::hand_service(world, method).await,
         "sabacc.audit.v1.LogService" => audit::log_service(world, method),
         "sabacc.table.v1.PeopleService" => people::people_service(world, method).await,
+        "sabacc.table.v1.RoomService" => room::room_service(world, method).await,
         "sabacc.table.v1.RulesService" => tables::rules_service(method),
         "sabacc.table.v1.TableService" => tables::table_service(world, method).await,
         "sabacc.wallet.v1.WalletService" => wallet::wallet_service(world, method).await,

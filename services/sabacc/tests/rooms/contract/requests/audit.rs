@@ -12,6 +12,11 @@ pub(super) async fn audit_service(world: &World, method: &str) -> Option<Prepare
             let table = world.party().await.lock().await.table.to_string();
             Some(Prepared::anonymous(json!({ "table_id": table, "hand_no": "1" })))
         }
+        "GetHand" => {
+            let table = world.party().await.lock().await.table.to_string();
+            Some(Prepared::anonymous(json!({ "table_id": table, "hand_no": "1" })))
+        }
+        "Subscribe" => Some(Prepared::anonymous(json!({ "log": "table", "from_position": "0" }))),
         _ => None,
     }
 }
@@ -23,6 +28,10 @@ pub(super) async fn hand_service(world: &World, method: &str) -> Option<Prepared
             let (table, player) = (party.table.to_string(), party.guests[0].id.to_string());
             let request = json!({ "table_id": table, "player_id": player, "page_size": 2 });
             Some(Prepared::anonymous(request))
+        }
+        "ListPlayerHands" => {
+            let token = world.party().await.lock().await.guests[0].token.clone();
+            Some(Prepared::by(token, json!({ "page_size": 2 })))
         }
         _ => None,
     }

@@ -1,9 +1,10 @@
 //! Requests about people: names, sign-ins, revocations.
 
 use serde_json::json;
+use system::entropy::SystemEntropy;
 
 use super::Prepared;
-use crate::contract::world::{World, request_id};
+use crate::contract::world::{World, bytes, request_id};
 
 pub(super) async fn people_service(world: &World, method: &str) -> Option<Prepared> {
     let id = request_id();
@@ -17,11 +18,13 @@ pub(super) async fn people_service(world: &World, method: &str) -> Option<Prepar
             Prepared::anonymous(json!({ "player_id": player.to_string() }))
         }
         "SignInAsGuest" => {
-            let request = json!({ "request_id": id, "name": "Chewie" });
+            let secret = bytes(system::entropy::bytes::<32>(&SystemEntropy));
+            let request = json!({ "request_id": id, "name": "Chewie", "sign_in_secret": secret });
             Prepared::anonymous(request).or("name", "Han")
         }
         "Refresh" => {
-            let request = json!({ "request_id": request_id() });
+            let secret = bytes(system::entropy::bytes::<32>(&SystemEntropy));
+            let request = json!({ "request_id": request_id(), "sign_in_secret": secret });
             let name = "sabacc.table.v1.PeopleService/SignInAsGuest";
             let signed_in = world.done(name, None, request).await;
             let token = &signed_in["tokens"]["refresh_token"];

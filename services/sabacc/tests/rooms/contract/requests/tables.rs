@@ -19,6 +19,11 @@ pub(super) async fn table_service(world: &World, method: &str) -> Option<Prepare
             Prepared::by(world.operator(), request).or("config.name", "another")
         }
         "ListTables" => Prepared::anonymous(json!({ "page_size": 2 })),
+        "ListSeats" => {
+            let token = world.party().await.lock().await.guests[0].token.clone();
+            Prepared::by(token, json!({ "page_size": 2 }))
+        }
+        "WatchLobby" => Prepared::anonymous(json!({})),
         "GetTable" => Prepared::anonymous(json!({ "table_id": shared_table(world).await })),
         "WatchTable" => Prepared::anonymous(json!({ "table_id": shared_table(world).await })),
         "Play" => {
