@@ -47,8 +47,12 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     let key = SigningKey::from_bytes(&[1; 32]);
     service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
     let keys: Vec<Key> = keys.iter().map(|key| [*key; 32].into()).collect();
-    let config =
-        Config { service, seed_keys: Keyring::new(&keys[0], &keys[1..]), max_cached_hands: 10 };
+    let config = Config {
+        service,
+        seed_keys: Keyring::new(&keys[0], &keys[1..]),
+        max_cached_hands: 10,
+        fixed_seeds: None,
+    };
     let bound: BoundPort =
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());

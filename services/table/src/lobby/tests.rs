@@ -374,3 +374,19 @@ async fn a_reader_who_is_slow_gets_the_newest_state() {
     assert_eq!(newest, 200);
     assert!(told.len() <= 401, "{}", told.len());
 }
+
+#[test]
+fn a_disabled_table_is_listed_with_its_reason_and_is_a_change() {
+    let mut grown = Grown::default();
+    grown.open(1, "dice", 5);
+    let disabled = |grown: &Grown| grown.lobby.page(&all(), None, 9).0[0].disabled.clone();
+    assert_eq!(disabled(&grown), None);
+    let (reason, with_game) = ("a fault".to_owned(), true);
+    grown.add(table(1), event::TableDisabled { reason: reason.clone(), with_game });
+    assert_eq!(grown.lobby.read(|index| index.last_change()), 2);
+    let disable_time = Some(wire::time::timestamp(UnixMicros(1)));
+    assert_eq!(disabled(&grown), Some(pb::Disabled { reason, disable_time, with_game }));
+    grown.add(table(1), event::TableEnabled { reason: "repaired".to_owned(), with_game });
+    assert_eq!(grown.lobby.read(|index| index.last_change()), 3);
+    assert_eq!(disabled(&grown), None);
+}

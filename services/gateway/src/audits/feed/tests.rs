@@ -55,7 +55,7 @@ impl LogService for Served {
     ) -> Answer<pb::GetCheckpointResponse> {
         self.0.asked.fetch_add(1, Ordering::Relaxed);
         let (checkpoint, key) = (note(self.0.size()?), String::new());
-        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key }))
+        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key, witness_keys: Vec::new() }))
     }
 
     async fn get_entries(
