@@ -120,7 +120,7 @@ settings! {
     reveal_ms: 500..=10_000, default 2_000;
     /// Hours for which a hand may be suspended.
     suspend_hours: 1..=168, default 2;
-    /// How many times as fast every clock of the table runs as the other settings say. Above 1 in
+    /// Factor by which every clock of the table runs faster than the other settings say. Above 1 in
     /// rooms for developers alone.
     time_scale: 1..=100, default 1;
 }

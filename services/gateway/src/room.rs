@@ -93,7 +93,7 @@ struct Collected {
     room: Arc<pb::Room>,
 }
 
-/// What the service needs besides its configuration.
+/// Dependencies of the service besides its configuration.
 pub(crate) struct Dependencies {
     pub(crate) forward: Forward<forward::Room>,
     pub(crate) meter: Arc<Meter>,

@@ -61,7 +61,7 @@ pub(crate) struct RoomOptions {
     pub(crate) witnesses: Vec<(Uri, VerifierKey)>,
     /// Whether anybody may become a guest, with play money.
     pub(crate) guests: bool,
-    /// How many times as fast the clocks of tables run that are opened from now on.
+    /// Factor by which the clocks of tables run faster that are opened from now on.
     pub(crate) time_scale: u32,
 }
 

@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 /// Milliseconds since 1970 in the id of the first table of a room with fixed seeds.
 const FIRST_TABLE_MS: u64 = 1_700_000_000_000;
 
-/// What a room for developers does otherwise.
+/// Differences of a room for developers from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Development {
-    /// How many times as fast the clocks of new tables run, 1 to 100.
+    /// Factor by which the clocks of new tables run faster, 1 to 100.
     pub time_scale: u32,
     /// Number that the dealer's seeds follow from, and the ids of new tables too.
     pub fixed_seed: Option<[u8; 32]>,

@@ -54,7 +54,7 @@ pub(super) struct Feed {
     past_lane: tokio::sync::Mutex<()>,
 }
 
-/// What a log has signed.
+/// State of a log as it is signed.
 #[derive(Clone)]
 struct Signed {
     size: u64,

@@ -1,4 +1,4 @@
-//! What moves a table's state: its durable events, and the room's word on its game.
+//! Changes of a table's state: by its durable events, and by the room's word on its game.
 
 use primitives::{StreamId, UnixMicros};
 use proto::table::v1 as pb;

@@ -50,7 +50,7 @@ impl Counts {
         }
     }
 
-    /// What has come to these counts since earlier ones.
+    /// Differences between these counts and earlier ones.
     pub(super) fn since(&self, before: &Counts) -> [(ActivityKind, u64); 5] {
         let broken_off = |it: &Counts| it.agreed.saturating_add(it.suspended_too_long);
         let kinds: [(ActivityKind, fn(&Counts) -> u64); 5] = [
