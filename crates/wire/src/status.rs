@@ -335,7 +335,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 49);
+        assert_eq!(checked, 51);
     }
 
     #[test]
