@@ -15,6 +15,7 @@ use system::entropy::{self, SystemEntropy};
 type Outcome = Result<(), Box<dyn error::Error>>;
 
 #[tokio::main]
+#[expect(clippy::disallowed_methods, reason = "a program reads its own arguments")]
 async fn main() -> Outcome {
     let [_, server, keys, login, hands] = <[String; 5]>::try_from(env::args().collect::<Vec<_>>())
         .map_err(|_| "write: bot SERVER KEYS LOGIN HANDS")?;

@@ -239,7 +239,8 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
         if read.is_empty() && !is_stopped {
             tokio::time::sleep(RETRY_PAUSE).await;
         }
-        if stopped.run_until_cancelled(writer.write_all(&read)).await.is_none() || is_stopped {
+        let written = Box::pin(writer.write_all(&read));
+        if stopped.run_until_cancelled(written).await.is_none() || is_stopped {
             return;
         }
         hands.log_size.send_replace(writer.written);

@@ -253,6 +253,13 @@ impl LogFold {
         true
     }
 
+    /// Adds a table that is new.
+    fn add(&mut self, stream: StreamId, table: Table) {
+        self.streams.insert(stream, self.created);
+        self.tables.insert(self.created, RecoveredTable::new(table));
+        self.created += 1;
+    }
+
     fn evolve(&mut self, place: EventLocation, recorded: TableRecord) -> Result<(), String> {
         let EventLocation { stream, position, at } = place;
         if self.only.is_some_and(|only| !self.is_of(only, stream)) {
@@ -270,10 +277,7 @@ impl LogFold {
         }
         if let TableRecord::TableCreated(created) = &recorded {
             let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
-            let number = self.created;
-            self.created += 1;
-            self.streams.insert(stream, number);
-            self.tables.insert(number, RecoveredTable::new(table));
+            self.add(stream, table);
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;

@@ -304,7 +304,7 @@ impl TableRegistry {
             actor: by.actor,
             trace: by.trace,
         };
-        self.dependencies.log.append(entry).await.map_err(append_refusal)?;
+        self.dependencies.log.append(entry).await.map_err(|error| append_refusal(&error))?;
         let table = Table::open(id, &created)
             .map_err(|corrupt| api_refusal(ErrorReason::Corrupt, corrupt.to_string()))?;
         let task = self.register(id);
@@ -314,7 +314,7 @@ impl TableRegistry {
 }
 
 /// Refusal of a command whose entry the log did not take.
-fn append_refusal(error: AppendError) -> ApiRefusal {
+fn append_refusal(error: &AppendError) -> ApiRefusal {
     match error {
         AppendError::Duplicate { .. } => status::request_id_reused(),
         AppendError::Clock(off) => status::unavailable(&off.to_string()),

@@ -9,7 +9,7 @@ use chassis::auth::ServiceToken;
 use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::{LogIdentity, ServiceConfig};
 use chassis::drain::Drain;
-use chassis::serve::{BoundPort, Condition};
+use chassis::serve::{BoundPort, Condition, Health};
 use eventlog::{Limits, Log, MigrateError, OpenError, Projection, ReadError};
 use futures_util::future::BoxFuture;
 use keyring::{SecretStore, StoreError};
@@ -121,12 +121,7 @@ pub async fn run(
     service.spawn(keep_activity(Arc::clone(&opening.activity)));
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
-    // Without them no hand starts and none is posted.
-    let (dealer, wallet) = (config.peers.dealer.as_ref(), config.peers.wallet.as_ref());
-    let watched =
-        dealer.map(|uri| ("dealer", uri)).into_iter().chain(wallet.map(|uri| ("wallet", uri)));
-    channel::watch_peers(watched, config.peers.tls.as_ref(), &service.health)
-        .map_err(RunError::own)?;
+    watch_peers(config, &service.health)?;
     let most = config.limits.message_bytes;
     let (people, disputes) = PeopleApi::services(registry.clone());
     let hands = HandsApi::service(registry.clone());
@@ -161,6 +156,14 @@ pub async fn run(
         own_log("table", open, publish, &closing).await
     });
     service.run(routes, owner).await
+}
+
+/// Watches the services without which no hand starts and none is posted.
+fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), RunError> {
+    let (dealer, wallet) = (config.peers.dealer.as_ref(), config.peers.wallet.as_ref());
+    let watched =
+        dealer.map(|uri| ("dealer", uri)).into_iter().chain(wallet.map(|uri| ("wallet", uri)));
+    channel::watch_peers(watched, config.peers.tls.as_ref(), health).map_err(RunError::own)
 }
 
 fn guest_issuer(config: GuestConfig, clock: &Arc<SystemClock>) -> Arc<GuestIssuer> {

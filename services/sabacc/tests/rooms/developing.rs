@@ -73,7 +73,7 @@ async fn records(url: &str, log: &str, from: u64) -> Vec<Vec<u8>> {
 async fn play(place: &RoomHarness, room: &Room, table: TableId) -> Vec<u8> {
     let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
     let logins = ["one.json", "two.json"].map(|name| place.path().join(name));
-    let [one, two] = logins.each_ref().map(|login| bot::play(&room.url, &keys, login, 2));
+    let [one, two] = logins.each_ref().map(|login| Box::pin(bot::play(&room.url, &keys, login, 2)));
     let played = async { tokio::join!(one, two) };
     let (one, two) = tokio::time::timeout(LONG_TIMEOUT, played).await.expect("they play on");
     one.unwrap();
@@ -115,7 +115,7 @@ async fn bots_play_a_marked_room_that_everybody_tells_from_others() {
     assert!(view.settings.ends_with("time_scale = 5\n"), "{}", view.settings);
 
     let seed = promised(&place, &room, table).await;
-    let bundle = play(&place, &room, table).await;
+    let bundle = Box::pin(play(&place, &room, table)).await;
     let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
     assert!(keys.contains("insecure-fixed-seed-"), "the logs' names say it: {keys}");
     let report = audited(&bundle, &keys);

@@ -144,10 +144,9 @@ fn conclude_commit(
 fn conclude(
     table: &Table,
     play: Option<&HandInPlay>,
-    pending: PendingEffect<'_>,
+    PendingEffect { effect, plan, timing }: PendingEffect<'_>,
     reply: Reply,
 ) -> Result<Batch, ConcludeError> {
-    let PendingEffect { effect, plan, timing } = pending;
     Ok(match (effect, reply) {
         (
             Effect::Burn { .. }

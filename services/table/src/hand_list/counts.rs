@@ -52,8 +52,9 @@ impl Counts {
 
     /// Differences between these counts and earlier ones.
     pub(super) fn since(&self, before: &Counts) -> [(ActivityKind, u64); 5] {
+        type Count = fn(&Counts) -> u64;
         let broken_off = |it: &Counts| it.agreed.saturating_add(it.suspended_too_long);
-        let kinds: [(ActivityKind, fn(&Counts) -> u64); 5] = [
+        let kinds: [(ActivityKind, Count); 5] = [
             (ActivityKind::HandsStarted, |it| it.numbers.saturating_sub(it.missing)),
             (ActivityKind::HandsPlayed, |it| it.played),
             (ActivityKind::HandsBurnt, |it| it.burnt),

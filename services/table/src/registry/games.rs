@@ -54,7 +54,7 @@ impl TableRegistry {
             actor: by.actor,
             trace: by.trace,
         };
-        let receipt = log.append(entry).await.map_err(append_refusal)?;
+        let receipt = log.append(entry).await.map_err(|error| append_refusal(&error))?;
         let GameChange { variant, reason: why, disable } = &change;
         tracing::warn!(variant, why, disable, "a game is disabled or enabled");
         if let TableSubject::Room(event) = event.subject() {

@@ -80,7 +80,7 @@ impl FieldRules {
         method: &MethodDescriptor,
     ) -> Result<Vec<Crossing>, Vec<String>> {
         let (mut crossings, mut missing) = (Vec::new(), Vec::new());
-        self.collect(method.name(), method.input(), "", &mut |field, rules| {
+        self.collect(method.name(), &method.input(), "", &mut |field, rules| {
             if rules.is_empty() {
                 missing.push(format!("{} {field}: no line in fields.txt", method.name()));
             }
@@ -96,7 +96,7 @@ impl FieldRules {
     fn collect(
         &self,
         method: &str,
-        message: MessageDescriptor,
+        message: &MessageDescriptor,
         above: &str,
         take: &mut impl FnMut(&str, &[&Rule]),
     ) {
@@ -106,7 +106,7 @@ impl FieldRules {
             let is_whole = rules.iter().any(|rule| matches!(rule.value, Replacement::Whole));
             take(&path, &rules);
             if let Some(inner) = inner(&field).filter(|_| !is_whole) {
-                self.collect(method, inner, &format!("{path}."), take);
+                self.collect(method, &inner, &format!("{path}."), take);
             }
         }
     }
