@@ -90,12 +90,13 @@ impl Grown {
     }
 }
 
-fn filter(message: &pb::LobbyFilter, caller: Option<PlayerId>) -> Filter {
-    Filter::parse(Some(message), caller).unwrap()
+#[expect(clippy::needless_pass_by_value, reason = "calls are shorter")]
+fn filter(message: pb::LobbyFilter, caller: Option<PlayerId>) -> Filter {
+    Filter::parse(Some(&message), caller).unwrap()
 }
 
 fn all() -> Filter {
-    filter(&pb::LobbyFilter::default(), None)
+    filter(pb::LobbyFilter::default(), None)
 }
 
 fn ids(numbers: &[u8]) -> Vec<String> {
@@ -163,8 +164,8 @@ fn pages_have_the_tables_that_pass_and_each_once_while_others_open_and_close() {
         (filter(variant("kessel"), None), vec![]),
         (filter(ante, None), ids(&[4, 5])),
         (filter(buy_in, None), numbers(|it| (5..=50).contains(&it))),
-        (filter(&pb::LobbyFilter { min_free_seats: 1, ..default() }, None), numbers(|it| it != 6)),
-        (filter(&pb::LobbyFilter { min_free_seats: 4, ..default() }, None), {
+        (filter(pb::LobbyFilter { min_free_seats: 1, ..default() }, None), numbers(|it| it != 6)),
+        (filter(pb::LobbyFilter { min_free_seats: 4, ..default() }, None), {
             numbers(|it| it != 6 && it != 7)
         }),
         (filter(mine.clone(), Some(ANN)), ids(&[7])),
@@ -195,7 +196,7 @@ fn a_page_looks_at_so_many_tables_and_goes_on_behind_them() {
         id[..8].copy_from_slice(&(number as u64).to_be_bytes());
         grown.open_as(TableId(id), if number == MAX_SCANNED { "spike" } else { "dice" }, 0);
     }
-    let spike = filter(&pb::LobbyFilter { variant: "spike".to_owned(), ..Default::default() }, None);
+    let spike = filter(pb::LobbyFilter { variant: "spike".to_owned(), ..Default::default() }, None);
     let (page, next) = grown.lobby.page(&spike, None, 10);
     assert!(page.is_empty() && next.is_some());
     assert_eq!(grown.lobby.page(&spike, next, 10).0.len(), 1);
@@ -295,8 +296,8 @@ async fn a_table_that_no_longer_passes_the_filter_is_delisted() {
     grown.open(3, "spike", 1);
     grown.sit(1, 1, ANN);
     let dice = pb::LobbyFilter { variant: "dice".to_owned(), ..Default::default() };
-    let free = filter(&pb::LobbyFilter { min_free_seats: 3, ..dice.clone() }, None);
-    let mine = filter(&pb::LobbyFilter { mine: true, ..dice }, Some(ANN));
+    let free = filter(pb::LobbyFilter { min_free_seats: 3, ..dice.clone() }, None);
+    let mine = filter(pb::LobbyFilter { mine: true, ..dice }, Some(ANN));
     let (mut free_watch, mut own_watch) = (grown.watch(&free, &[]), grown.watch(&mine, &[]));
     assert_eq!(shorts(&mut free_watch).await, ["started", "02:0", "01:1", "caught up"]);
     let own = taken(&mut own_watch).await;
@@ -337,7 +338,7 @@ async fn tokens_hold_over_a_restart_and_others_are_refused() {
     let refused = |filter: &Filter, token: &[u8]| {
         LobbyWatch::new(grown.lobby.clone(), filter.clone(), token).map(drop).unwrap_err().field
     };
-    let other = filter(&pb::LobbyFilter { min_free_seats: 1, ..Default::default() }, None);
+    let other = filter(pb::LobbyFilter { min_free_seats: 1, ..Default::default() }, None);
     assert_eq!(refused(&other, token), "resume_token");
     let mine = pb::LobbyFilter { mine: true, ..Default::default() };
     let (own, others) = (filter(mine.clone(), Some(ANN)), filter(mine, Some(BOB)));
