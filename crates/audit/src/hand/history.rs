@@ -38,7 +38,7 @@ pub fn history(records: &HandRecords, viewer: Viewer, engine: &str) -> Result<Ha
 /// Returns the hand as everybody sees it, then as each player who was dealt in, p1 first.
 ///
 /// # Errors
-/// As [`history`].
+/// As [`history()`].
 pub fn histories(records: &HandRecords, engine: &str) -> Result<Vec<ToldHand>, String> {
     let (opened, inputs) = inputs(records)?;
     let censored = |viewer| censored(records, &opened, &inputs, viewer, engine);
