@@ -85,10 +85,10 @@ pub struct GetHandResponse {
     /// The hand. `id` and `table` in it are the ids above.
     #[prost(message, optional, tag = "5")]
     pub history: ::core::option::Option<super::super::history::v1::HandHistory>,
-    /// The same as text, the content of a file `.shh`.
+    /// The hand as text, the content of a file `.shh`.
     #[prost(string, tag = "6")]
     pub text: ::prost::alloc::string::String,
-    /// Where asked for: an encoded HandBundle, as GetHandBundle gives it. Else empty.
+    /// The bundle, if asked for: an encoded HandBundle, as GetHandBundle gives it. Else empty.
     #[prost(bytes = "vec", tag = "7")]
     pub bundle: ::prost::alloc::vec::Vec<u8>,
 }
@@ -102,7 +102,7 @@ pub struct AuditHandRequest {
     #[prost(uint64, tag = "2")]
     pub hand_no: u64,
 }
-/// What came of the audit of a hand.
+/// Outcome of the audit of a hand.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AuditHandResponse {
     /// A UUID as text.
@@ -117,7 +117,7 @@ pub struct AuditHandResponse {
     /// The hand, line by line.
     #[prost(message, repeated, tag = "4")]
     pub story: ::prost::alloc::vec::Vec<StoryLine>,
-    /// What no rule forbids and somebody may want to know.
+    /// Remarks on what no rule forbids and somebody may want to know.
     #[prost(string, repeated, tag = "5")]
     pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// The verdict as a whole, by the keys that the room itself gives.
@@ -133,7 +133,7 @@ pub struct HandCheck {
     /// Its name, such as "transcript".
     #[prost(string, tag = "1")]
     pub check: ::prost::alloc::string::String,
-    /// What it says where it passes.
+    /// Sentence that it says where it passes.
     #[prost(string, tag = "2")]
     pub sentence: ::prost::alloc::string::String,
     /// Its outcome.
@@ -149,10 +149,10 @@ pub struct StoryLine {
     /// When it was recorded, by the clock of the log it is in; unset for the verdicts at the end.
     #[prost(message, optional, tag = "1")]
     pub record_time: ::core::option::Option<::prost_types::Timestamp>,
-    /// Who: "seat 3 (0198f0c2)", "the dealer", "the table", "the wallet" or "audit".
+    /// Name of who acts: "seat 3 (0198f0c2)", "the dealer", "the table", "the wallet" or "audit".
     #[prost(string, tag = "2")]
     pub who: ::prost::alloc::string::String,
-    /// What: a sentence without its subject.
+    /// Deed: a sentence without its subject.
     #[prost(string, tag = "3")]
     pub what: ::prost::alloc::string::String,
     /// The log it is recorded in, "table", "dealer" or "wallet"; empty for the verdicts.
@@ -207,7 +207,7 @@ impl HandVerdict {
         }
     }
 }
-/// What came of a check.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum CheckVerdict {
@@ -215,7 +215,7 @@ pub enum CheckVerdict {
     Unspecified = 0,
     /// It was made and passed.
     Passed = 1,
-    /// What is on record cannot be honest.
+    /// Failed: the records cannot be honest.
     Failed = 2,
     /// Something is missing that it needs. No pass.
     NotPossible = 3,
@@ -395,7 +395,7 @@ pub mod audit_service_client {
                 .insert(GrpcMethod::new("sabacc.audit.v1.AuditService", "GetHand"));
             self.inner.unary(req, path, codec).await
         }
-        /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
+        /// The house's own findings of a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
         /// hand has ended or is suspended.
         pub async fn audit_hand(
             &mut self,
@@ -423,7 +423,7 @@ pub mod audit_service_client {
         }
         /// Follow all public events of a log: its leaf records, in the order of the log, without a gap and none twice, from a
         /// position on, and then each as it is signed. They hide payloads behind salted hashes, as those of LogService.GetEntries.
-        /// Whoever is far behind gets up to 256 events five times a second. A broken stream goes on from the last `next_position`.
+        /// A reader who is far behind gets up to 256 events five times a second. A broken stream goes on from the last `next_position`.
         pub async fn subscribe(
             &mut self,
             request: impl tonic::IntoRequest<super::SubscribeRequest>,
@@ -481,7 +481,7 @@ pub mod audit_service_server {
             &self,
             request: tonic::Request<super::GetHandRequest>,
         ) -> std::result::Result<tonic::Response<super::GetHandResponse>, tonic::Status>;
-        /// What the house itself finds when it checks a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
+        /// The house's own findings of a hand, and the hand's story in words. Refused with HAND_IN_PLAY until the
         /// hand has ended or is suspended.
         async fn audit_hand(
             &self,
@@ -498,7 +498,7 @@ pub mod audit_service_server {
             + 'static;
         /// Follow all public events of a log: its leaf records, in the order of the log, without a gap and none twice, from a
         /// position on, and then each as it is signed. They hide payloads behind salted hashes, as those of LogService.GetEntries.
-        /// Whoever is far behind gets up to 256 events five times a second. A broken stream goes on from the last `next_position`.
+        /// A reader who is far behind gets up to 256 events five times a second. A broken stream goes on from the last `next_position`.
         async fn subscribe(
             &self,
             request: tonic::Request<super::SubscribeRequest>,
@@ -815,7 +815,7 @@ pub struct HandBundle {
     #[prost(bytes = "vec", tag = "2")]
     pub sha256: ::prost::alloc::vec::Vec<u8>,
 }
-/// What a bundle holds.
+/// Content of a bundle.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BundleContents {
     /// 2.
@@ -898,7 +898,7 @@ pub struct LogRecord {
     /// EffectResumed and sealed records always; what holds a secret of a hand whose seed is not open yet. Else empty.
     #[prost(bytes = "vec", tag = "12")]
     pub payload_hash: ::prost::alloc::vec::Vec<u8>,
-    /// Where `payload_hash` is set: the payload's length in bytes.
+    /// Length of the payload in bytes, where `payload_hash` is set.
     #[prost(uint32, tag = "13")]
     pub payload_len: u32,
 }
@@ -914,7 +914,7 @@ pub struct OpenDisputeRequest {
     /// The hand.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
-    /// What is wrong, in the player's own words, 1 to 2,000 characters; line breaks are allowed.
+    /// Complaint in the player's own words, 1 to 2,000 characters; line breaks are allowed.
     #[prost(string, tag = "4")]
     pub text: ::prost::alloc::string::String,
     /// A copy of the player's evidence file, at most 256 KiB, without anything that was given to other players; empty: none.
@@ -949,7 +949,7 @@ pub struct ListDisputesRequest {
     /// At most so many; 0: 100; more than 500 is 500.
     #[prost(int32, tag = "2")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
     /// Only the caller's own; those who are no players have none.
@@ -999,7 +999,7 @@ pub struct Dispute {
     /// A UUID as text: the hand.
     #[prost(string, tag = "5")]
     pub hand_id: ::prost::alloc::string::String,
-    /// Where it stands.
+    /// State of the dispute.
     #[prost(enumeration = "DisputeState", tag = "6")]
     pub state: i32,
     /// When it was opened.
@@ -1008,7 +1008,7 @@ pub struct Dispute {
     /// When it was answered; unset while it is open.
     #[prost(message, optional, tag = "8")]
     pub answer_time: ::core::option::Option<::prost_types::Timestamp>,
-    /// What the auditor found, once it is answered.
+    /// Findings of the auditor, once it is answered.
     #[prost(enumeration = "super::super::common::v1::DisputeVerdict", tag = "9")]
     pub verdict: i32,
     /// The player was erased: nobody can read any more what was written.
@@ -1043,7 +1043,7 @@ pub struct AnswerDisputeRequest {
     /// A UUID as text.
     #[prost(string, tag = "2")]
     pub dispute_id: ::prost::alloc::string::String,
-    /// What was found.
+    /// Findings.
     #[prost(enumeration = "super::super::common::v1::DisputeVerdict", tag = "3")]
     pub verdict: i32,
     /// Why, for the player to read, 1 to 2,000 characters; line breaks are allowed.
@@ -1063,7 +1063,7 @@ pub struct AnswerDisputeResponse {}
 pub enum DisputeState {
     /// Not used; in a request: all of them.
     Unspecified = 0,
-    /// Nobody has answered yet.
+    /// Not answered yet.
     Open = 1,
     /// An auditor has.
     Answered = 2,
@@ -1211,7 +1211,7 @@ pub mod dispute_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Everybody's disputes in the order they were opened, without what was written. Whose they are, and their ids, a player
+        /// All disputes in the order they were opened, without what was written. Whose they are, and their ids, a player
         /// gets of their own alone.
         pub async fn list_disputes(
             &mut self,
@@ -1314,7 +1314,7 @@ pub mod dispute_service_server {
             tonic::Response<super::OpenDisputeResponse>,
             tonic::Status,
         >;
-        /// Everybody's disputes in the order they were opened, without what was written. Whose they are, and their ids, a player
+        /// All disputes in the order they were opened, without what was written. Whose they are, and their ids, a player
         /// gets of their own alone.
         async fn list_disputes(
             &self,
@@ -1651,7 +1651,7 @@ pub struct ListHandsRequest {
     /// At most so many; 0: 100; more than 500 is 500.
     #[prost(int32, tag = "3")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "4")]
     pub page_token: ::prost::alloc::string::String,
 }
@@ -1670,7 +1670,7 @@ pub struct ListHandsResponse {
     /// Of one table and all players: its seats, ascending. Else empty.
     #[prost(message, repeated, tag = "4")]
     pub seats: ::prost::alloc::vec::Vec<SeatCounts>,
-    /// How many records of the table's log the list follows from. A monitor that counts in as many leaf records counts as many
+    /// Number of records of the table's log that the list follows from. A monitor that counts in as many leaf records counts as many
     /// HandStarted, HandFinished, HandAborted, HandSuspended, HandRevealed and SeedRefused.
     #[prost(uint64, tag = "5")]
     pub log_size: u64,
@@ -1685,7 +1685,7 @@ pub struct HandRow {
     /// The number, or the first of several.
     #[prost(uint64, tag = "2")]
     pub first_hand_no: u64,
-    /// The same number, or the last of several.
+    /// Last number of the row; that of first_hand_no where it has one alone.
     #[prost(uint64, tag = "3")]
     pub last_hand_no: u64,
     /// Its outcome.
@@ -1759,10 +1759,10 @@ pub struct HandCounts {
     /// Ended and another seed opened than was committed to.
     #[prost(uint64, tag = "11")]
     pub seeds_refused: u64,
-    /// How often entropy was withheld, once for each seat; of a player or a seat, by them.
+    /// Times that entropy was withheld, once for each seat; of a player or a seat, by them.
     #[prost(uint64, tag = "12")]
     pub withheld: u64,
-    /// How many of those were opened after the burn.
+    /// Number of those that were opened after the burn.
     #[prost(uint64, tag = "13")]
     pub withheld_opened: u64,
     /// Burnt numbers in a million.
@@ -1809,7 +1809,7 @@ pub struct ListPlayerHandsRequest {
     /// At most so many; 0: 100; more than 500 is 500.
     #[prost(int32, tag = "7")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "8")]
     pub page_token: ::prost::alloc::string::String,
 }
@@ -1823,7 +1823,7 @@ pub struct ListPlayerHandsResponse {
     /// Empty: there are no more.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
-    /// How many records of the table's log the list follows from.
+    /// Number of records of the table's log that the list follows from.
     #[prost(uint64, tag = "3")]
     pub log_size: u64,
 }
@@ -1864,7 +1864,7 @@ pub struct PlayerHand {
     #[prost(message, optional, tag = "11")]
     pub end_time: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// What became of a hand number.
+/// Outcome of a hand number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum HandOutcome {
@@ -1913,7 +1913,7 @@ impl HandOutcome {
         }
     }
 }
-/// What became of a hand's seed.
+/// State of a hand's seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum SeedState {
@@ -1923,7 +1923,7 @@ pub enum SeedState {
     Owed = 1,
     /// It is opened.
     Opened = 2,
-    /// What was opened is not what was committed to.
+    /// Refused: what was opened is not what was committed to.
     Refused = 3,
 }
 impl SeedState {
@@ -1998,7 +1998,7 @@ pub mod hand_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// What became of every hand number: how many were played, which were burnt and by whom, which were broken off, which are
+    /// Outcomes of all hand numbers: how many were played, which were burnt and by whom, which were broken off, which are
     /// missing. Public, and a fold of the table's log alone: whoever follows the public leaf records counts the same ends.
     #[derive(Debug, Clone)]
     pub struct HandServiceClient<T> {
@@ -2170,7 +2170,7 @@ pub mod hand_service_server {
             tonic::Status,
         >;
     }
-    /// What became of every hand number: how many were played, which were burnt and by whom, which were broken off, which are
+    /// Outcomes of all hand numbers: how many were played, which were burnt and by whom, which were broken off, which are
     /// missing. Public, and a fold of the table's log alone: whoever follows the public leaf records counts the same ends.
     #[derive(Debug)]
     pub struct HandServiceServer<T> {
@@ -2500,7 +2500,7 @@ pub struct ReadRecordsRequest {
     /// "table", "dealer" or "wallet".
     #[prost(string, tag = "1")]
     pub log: ::prost::alloc::string::String,
-    /// What is wanted: the union of all. 1 to 16 of them, and 4096 records altogether at the most.
+    /// Selections, of which the union is wanted. 1 to 16 of them, and 4096 records altogether at the most.
     #[prost(message, repeated, tag = "2")]
     pub selections: ::prost::alloc::vec::Vec<RecordSelection>,
     /// Wait up to 5 seconds for a witness's signature of the checkpoint, where the log has witnesses.
@@ -2530,7 +2530,7 @@ pub mod record_selection {
         Request(super::RequestSelection),
     }
 }
-/// What one request wrote.
+/// Records that one request wrote.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RequestSelection {
     /// A UUID as text: the request's request_id.
@@ -2552,7 +2552,7 @@ pub struct StreamSelection {
     /// At most so many; 0 for all there are.
     #[prost(uint32, tag = "3")]
     pub limit: u32,
-    /// Where it is not 0: the last `limit` records of the stream before this position, instead of the first ones from
+    /// Position that, where it is not 0, asks for the last `limit` records of the stream before this position, instead of the first ones from
     /// `from_version` on.
     #[prost(uint64, tag = "4")]
     pub before_position: u64,
@@ -2563,7 +2563,7 @@ pub struct PositionSelection {
     /// The first.
     #[prost(uint64, tag = "1")]
     pub first: u64,
-    /// How many: at least 1. Less are given where the checkpoint ends.
+    /// Number of records: at least 1. Less are given where the checkpoint ends.
     #[prost(uint32, tag = "2")]
     pub count: u32,
 }

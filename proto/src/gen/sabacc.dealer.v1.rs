@@ -52,7 +52,7 @@ pub struct CloseRequest {
     #[prost(message, repeated, tag = "4")]
     pub rows: ::prost::alloc::vec::Vec<ClosingRow>,
 }
-/// What one seat of the roster has committed to.
+/// Commitment of one seat of the roster.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ClosingRow {
     /// The seat's number.
@@ -119,7 +119,7 @@ pub struct SealRequest {
     #[prost(message, repeated, tag = "5")]
     pub rows: ::prost::alloc::vec::Vec<EntropyRow>,
 }
-/// What one seat gave.
+/// Entropy of one seat.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EntropyRow {
     /// The seat's number.
@@ -128,7 +128,7 @@ pub struct EntropyRow {
     /// 16 bytes.
     #[prost(bytes = "vec", tag = "2")]
     pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// What came of it.
+    /// Whether the seat committed and revealed.
     #[prost(enumeration = "super::super::common::v1::EntropyStatus", tag = "3")]
     pub status: i32,
     /// 32 bytes where the seat committed, else empty.
@@ -170,13 +170,13 @@ pub struct Operation {
     /// Counts from 0 in each hand, without gaps.
     #[prost(uint32, tag = "1")]
     pub index: u32,
-    /// What is asked for.
+    /// Operation that is asked for.
     #[prost(oneof = "operation::Kind", tags = "2, 3, 4, 5, 6")]
     pub kind: ::core::option::Option<operation::Kind>,
 }
 /// Nested message and enum types in `Operation`.
 pub mod operation {
-    /// What is asked for.
+    /// Operation that is asked for.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Kind {
         /// Shuffle a pile.
@@ -212,7 +212,7 @@ pub struct Shuffle {
     #[prost(message, repeated, tag = "4")]
     pub cards: ::prost::alloc::vec::Vec<Handle>,
 }
-/// Where a card lies: its place in a pile as one shuffle left it.
+/// Position of a card in a pile as one shuffle left it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Handle {
     /// The index of that shuffle.
@@ -266,7 +266,7 @@ pub struct Opening {
     #[prost(enumeration = "OpeningReason", tag = "3")]
     pub reason: i32,
 }
-/// What chance gave.
+/// Result of an operation of chance.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PerformResponse {
     /// One for each operation asked for, in order.
@@ -295,7 +295,7 @@ pub struct OpenedCards {
     /// Card ids in the order asked for: index into the variant's deck list.
     #[prost(bytes = "vec", tag = "1")]
     pub card_ids: ::prost::alloc::vec::Vec<u8>,
-    /// What shows each of them to lie there, in the same order.
+    /// Proof for each of them that it lies there, in the order of the cards.
     #[prost(message, repeated, tag = "2")]
     pub proofs: ::prost::alloc::vec::Vec<OpenedProof>,
 }

@@ -298,7 +298,7 @@ pub struct SeedCommitted {
     #[prost(message, optional, tag = "5")]
     pub build: ::core::option::Option<super::super::dealer::v1::Build>,
 }
-/// What the seats have committed to is fixed: no entropy was revealed before.
+/// Set of the commitments that count, which is fixed: no entropy was revealed before.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CommitmentsClosed {
     /// The closing.
@@ -321,7 +321,7 @@ pub struct SeedSealed {
 /// One operation was performed.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OperationPerformed {
-    /// What was asked for.
+    /// Operation that was asked for.
     #[prost(message, optional, tag = "1")]
     pub operation: ::core::option::Option<super::super::dealer::v1::Operation>,
     /// The public result; a shuffle's order stays hidden.
@@ -334,7 +334,7 @@ pub struct CardsOpened {
     /// Which, to whom, why. Never their faces.
     #[prost(message, optional, tag = "1")]
     pub opening: ::core::option::Option<super::super::dealer::v1::Opening>,
-    /// Who asked: the actor of the call.
+    /// Actor of the call.
     #[prost(string, tag = "2")]
     pub caller: ::prost::alloc::string::String,
 }
@@ -417,7 +417,7 @@ pub struct DisputeStated {
 /// Dispute's stream: an auditor has answered. Who he is, is the event's actor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DisputeAnswered {
-    /// What he found.
+    /// Findings of the auditor.
     #[prost(enumeration = "super::super::common::v1::DisputeVerdict", tag = "1")]
     pub verdict: i32,
 }
@@ -721,7 +721,7 @@ pub struct StandingFound {
     /// The seat's number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
-    /// What holds now.
+    /// Availability that holds from now on.
     #[prost(enumeration = "super::super::common::v1::StandingKind", tag = "2")]
     pub kind: i32,
     /// Microseconds since 1970: when it ends; 0: not known, or never.
@@ -869,7 +869,7 @@ pub struct HandAborted {
     /// AT_FAULT_SEAT: the seats, ascending.
     #[prost(uint32, repeated, tag = "2")]
     pub seats: ::prost::alloc::vec::Vec<u32>,
-    /// What happened, in words that name the records or answers it can be seen from.
+    /// Account of the fault, in words that name the records or answers it can be seen from.
     #[prost(string, tag = "3")]
     pub evidence: ::prost::alloc::string::String,
     /// Why it came to nothing.
@@ -918,7 +918,7 @@ pub struct EffectResumed {
     /// Which; unset: the table as a whole, which could not go on as it stood in memory and was read again from its log.
     #[prost(message, optional, tag = "1")]
     pub effect: ::core::option::Option<Effect>,
-    /// What becomes of it.
+    /// Resolution of it.
     #[prost(enumeration = "super::super::common::v1::Resolution", tag = "2")]
     pub resolution: i32,
     /// The operator's reason.
@@ -952,10 +952,10 @@ pub struct HandSealed {
 /// Hand stream: chance gave something public: a shuffle was done, dice were rolled, a pulse was drawn.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ChanceUsed {
-    /// What was asked of the dealer.
+    /// Request to the dealer.
     #[prost(message, optional, tag = "1")]
     pub operation: ::core::option::Option<super::super::dealer::v1::Operation>,
-    /// What it gave; of a shuffle only the number of cards.
+    /// Result; of a shuffle only the number of cards.
     #[prost(message, optional, tag = "2")]
     pub result: ::core::option::Option<super::super::dealer::v1::OperationResult>,
     /// A shuffle of discards because a pile ran out in the middle of a deal: a consequence of the deal that follows.
@@ -1072,7 +1072,7 @@ pub struct HandFinished {
     /// The Sabacc Pot was won: what was paid in before counts no longer.
     #[prost(bool, tag = "7")]
     pub sabacc_won: bool,
-    /// How many decisions in a row the clock has taken for each player of the roster, in its order.
+    /// Number of decisions in a row that the clock has taken for each player of the roster, in its order.
     #[prost(uint32, repeated, tag = "8")]
     pub misses: ::prost::alloc::vec::Vec<u32>,
     /// The hand was aborted: nothing was played for.
@@ -1103,7 +1103,7 @@ pub struct PotRefundDue {
     /// 16 bytes.
     #[prost(bytes = "bytes", tag = "1")]
     pub transfer_id: ::prost::bytes::Bytes,
-    /// Who gets how much; seat 0: he has left the table, and is paid out by himself.
+    /// Seat that is paid, and the amount; seat 0: the player has left the table and is paid out alone.
     #[prost(message, repeated, tag = "2")]
     pub shares: ::prost::alloc::vec::Vec<RosterSeat>,
 }
@@ -1458,7 +1458,7 @@ pub struct TransferPosted {
     /// 16 bytes: the request id it was asked for with.
     #[prost(bytes = "bytes", tag = "1")]
     pub transfer_id: ::prost::bytes::Bytes,
-    /// What for.
+    /// Purpose of the transfer.
     #[prost(enumeration = "super::super::wallet::v1::TransferKind", tag = "2")]
     pub kind: i32,
     /// 2 to 64 that sum to zero, none of 0 credits but on seats of a SETTLEMENT: there everybody who was dealt in has a leg.
@@ -1590,16 +1590,16 @@ pub struct LimitsSet {
     /// Whose they are.
     #[prost(enumeration = "LimitSetter", tag = "2")]
     pub by: i32,
-    /// What holds from now on.
+    /// Limit that holds from now on.
     #[prost(message, optional, tag = "3")]
     pub now: ::core::option::Option<WindowLimits>,
-    /// What will hold in its place, where a looser limit waits.
+    /// Limit that will hold in its place, where a looser limit waits.
     #[prost(message, optional, tag = "4")]
     pub later: ::core::option::Option<WindowLimits>,
     /// Microseconds since 1970: from when `later` holds; 0 where nothing waits.
     #[prost(uint64, tag = "5")]
     pub later_micros: u64,
-    /// What they bound.
+    /// Quantity that they bound.
     #[prost(enumeration = "super::super::common::v1::LimitMeasure", tag = "6")]
     pub measure: i32,
 }

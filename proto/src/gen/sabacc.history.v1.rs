@@ -21,10 +21,10 @@ pub struct HandHistory {
     /// The program that played it, with its version.
     #[prost(string, optional, tag = "6")]
     pub engine: ::core::option::Option<::prost::alloc::string::String>,
-    /// What the dealer committed itself to before the hand, hexadecimal.
+    /// Commitment of the dealer before the hand, hexadecimal.
     #[prost(string, optional, tag = "7")]
     pub commitment: ::core::option::Option<::prost::alloc::string::String>,
-    /// What opens the commitment, hexadecimal.
+    /// Seed that opens the commitment, hexadecimal.
     #[prost(string, optional, tag = "8")]
     pub reveal: ::core::option::Option<::prost::alloc::string::String>,
     /// Seat numbers from 1, of p1, p2 and so on: ascending but for one wrap. The last one has the button.
@@ -46,7 +46,7 @@ pub struct HandHistory {
     /// reader may not see.
     #[prost(string, repeated, tag = "14")]
     pub actions: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What was paid and won, line by line; absent where the history does not say.
+    /// Payments and wins, line by line; absent where the history does not say.
     #[prost(message, optional, tag = "15")]
     pub settlement: ::core::option::Option<Settlement>,
     /// The stacks after the hand; absent where the history does not say.
@@ -59,14 +59,14 @@ pub struct HandHistory {
     #[prost(uint64, optional, tag = "18")]
     pub finishing_carried_pot: ::core::option::Option<u64>,
 }
-/// How a hand was settled.
+/// Settlement of a hand.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Settlement {
     /// In order, such as "p1 wins main 100".
     #[prost(string, repeated, tag = "1")]
     pub lines: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// What everybody has on the table.
+/// Stacks of all players.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Stacks {
     /// Credits, p1 first.

@@ -130,7 +130,7 @@ pub struct GetPlayerRequest {
     #[prost(string, tag = "1")]
     pub player_id: ::prost::alloc::string::String,
 }
-/// How a player is shown.
+/// Name that a player is shown under.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetPlayerResponse {
     /// A UUID as text: a pseudonym.
@@ -170,7 +170,7 @@ pub mod people_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Who plays, beyond the pseudonyms that are all the tables know.
+    /// People behind the pseudonyms, which are all that tables know.
     #[derive(Debug, Clone)]
     pub struct PeopleServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -276,7 +276,7 @@ pub mod people_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.PeopleService", "SetName"));
             self.inner.unary(req, path, codec).await
         }
-        /// How a player is shown.
+        /// Name that a player is shown under.
         pub async fn get_player(
             &mut self,
             request: impl tonic::IntoRequest<super::GetPlayerRequest>,
@@ -458,7 +458,7 @@ pub mod people_service_server {
             &self,
             request: tonic::Request<super::SetNameRequest>,
         ) -> std::result::Result<tonic::Response<super::SetNameResponse>, tonic::Status>;
-        /// How a player is shown.
+        /// Name that a player is shown under.
         async fn get_player(
             &self,
             request: tonic::Request<super::GetPlayerRequest>,
@@ -509,7 +509,7 @@ pub mod people_service_server {
             tonic::Status,
         >;
     }
-    /// Who plays, beyond the pseudonyms that are all the tables know.
+    /// People behind the pseudonyms, which are all that tables know.
     #[derive(Debug)]
     pub struct PeopleServiceServer<T> {
         inner: Arc<T>,
@@ -1571,7 +1571,7 @@ pub struct HandRank {
     /// The highest card: CORUSCANT.
     #[prost(int32, tag = "9")]
     pub high: i32,
-    /// The same for people, as a hand history writes it, such as "total 17".
+    /// Text for people, as a hand history writes it, such as "total 17".
     #[prost(string, tag = "10")]
     pub text: ::prost::alloc::string::String,
 }
@@ -1596,7 +1596,7 @@ pub struct SettlementItem {
     /// PAYS_SABACC: what the stack could not cover.
     #[prost(uint64, tag = "6")]
     pub short_credits: u64,
-    /// The same for people, as a hand history writes it, such as "p1 wins main 100".
+    /// Text for people, as a hand history writes it, such as "p1 wins main 100".
     #[prost(string, tag = "7")]
     pub text: ::prost::alloc::string::String,
 }
@@ -2186,7 +2186,7 @@ impl ChanceKind {
         }
     }
 }
-/// What a table is opened with.
+/// Configuration that a table is opened with.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TableConfig {
     /// 1 to 60 characters.
@@ -2261,7 +2261,7 @@ pub struct ListTablesRequest {
     /// At most so many; 0: 100; more than 500 is 500.
     #[prost(int32, tag = "1")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
     /// Tables to list; unset: all.
@@ -2347,7 +2347,7 @@ pub struct ListSeatsRequest {
     /// At most so many; 0: 100; more than 500 is 500.
     #[prost(int32, tag = "2")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
 }
@@ -2403,13 +2403,13 @@ pub struct WatchLobbyResponse {
     /// Go on from here after a broken stream. Never ahead of what is durable.
     #[prost(bytes = "vec", tag = "7")]
     pub resume_token: ::prost::alloc::vec::Vec<u8>,
-    /// What it is.
+    /// Kind of the message.
     #[prost(oneof = "watch_lobby_response::Message", tags = "1, 2, 3, 4, 5, 6")]
     pub message: ::core::option::Option<watch_lobby_response::Message>,
 }
 /// Nested message and enum types in `WatchLobbyResponse`.
 pub mod watch_lobby_response {
-    /// What it is.
+    /// Kind of the message.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Message {
         /// The list begins: whatever was listed before is void. First, and not after a resume token that is recent enough.
@@ -2502,7 +2502,7 @@ pub struct StandUpResponse {
     /// Whether a hand has to end first.
     #[prost(bool, tag = "1")]
     pub after_hand: bool,
-    /// Where the caller is in the sealed hand in play and had not left it: the table's word that their leave is on record.
+    /// Receipt for a caller who is in the sealed hand in play and had not left it: the table's word that their leave is on record.
     /// Else unset.
     #[prost(message, optional, tag = "2")]
     pub receipt: ::core::option::Option<DecisionReceipt>,
@@ -2563,7 +2563,7 @@ pub struct DecisionReceipt {
     /// 32 bytes: the chain with the decision in it.
     #[prost(bytes = "vec", tag = "1")]
     pub chain: ::prost::alloc::vec::Vec<u8>,
-    /// Where it stands in the table's log; of a leave, where the LeaveAsked stands.
+    /// Position in the table's log; of a leave, where the LeaveAsked stands.
     #[prost(uint64, tag = "2")]
     pub position: u64,
     /// 8 bytes: the first bytes of SHA-256 of the table's public key.
@@ -2620,7 +2620,7 @@ pub struct EntropyReceipt {
     /// 32 bytes.
     #[prost(bytes = "vec", tag = "5")]
     pub commitment: ::prost::alloc::vec::Vec<u8>,
-    /// Where it stands in the table's log.
+    /// Position in the table's log.
     #[prost(uint64, tag = "6")]
     pub position: u64,
     /// 8 bytes: the first bytes of SHA-256 of the table's public key.
@@ -2658,7 +2658,7 @@ pub struct RevealReceipt {
     /// 32 bytes.
     #[prost(bytes = "vec", tag = "5")]
     pub entropy: ::prost::alloc::vec::Vec<u8>,
-    /// Where it stands in the table's log.
+    /// Position in the table's log.
     #[prost(uint64, tag = "6")]
     pub position: u64,
     /// 8 bytes: the first bytes of SHA-256 of the table's public key.
@@ -2722,13 +2722,13 @@ pub struct WatchTableResponse {
     /// Go on from here after a broken stream. Never ahead of what is durable.
     #[prost(bytes = "vec", tag = "6")]
     pub resume_token: ::prost::alloc::vec::Vec<u8>,
-    /// What it is.
+    /// Kind of the message.
     #[prost(oneof = "watch_table_response::Message", tags = "1, 2, 3, 4, 5")]
     pub message: ::core::option::Option<watch_table_response::Message>,
 }
 /// Nested message and enum types in `WatchTableResponse`.
 pub mod watch_table_response {
-    /// What it is.
+    /// Kind of the message.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Message {
         /// The table as it stands. First, and again where a resume token is too old to go on from.
@@ -2748,7 +2748,7 @@ pub mod watch_table_response {
         Ended(super::StreamEnded),
     }
 }
-/// What a player who sits at a table says.
+/// Message of a player who sits at a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PlayRequest {
     /// One of them is set.
@@ -2760,7 +2760,7 @@ pub mod play_request {
     /// One of them is set.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Message {
-        /// What to follow. The first message and no other.
+        /// Table to follow. The first message and no other.
         #[prost(message, tag = "1")]
         Watch(super::WatchTableRequest),
         /// A decision at the table that is followed. More than 20 a second are read later.
@@ -2778,7 +2778,7 @@ pub mod play_request {
         AccessToken(::prost::alloc::string::String),
     }
 }
-/// What a player who sits at a table hears.
+/// Message to a player who sits at a table.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PlayResponse {
     /// One of them is set.
@@ -2793,15 +2793,15 @@ pub mod play_response {
         /// As WatchTable would tell it.
         #[prost(message, tag = "1")]
         Seen(super::WatchTableResponse),
-        /// What became of a decision. The update that carries it may come before or after.
+        /// Outcome of a decision. The update that carries it may come before or after.
         #[prost(message, tag = "2")]
         Acted(super::Acted),
-        /// What became of a part in chance.
+        /// Outcome of a part in chance.
         #[prost(message, tag = "3")]
         Entropy(super::EntropyTaken),
     }
 }
-/// What became of a commit_entropy or reveal_entropy.
+/// Outcome of a commit_entropy or reveal_entropy.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EntropyTaken {
     /// The request's.
@@ -2819,7 +2819,7 @@ pub mod entropy_taken {
         /// The commitment is on record.
         #[prost(message, tag = "2")]
         Receipt(super::EntropyReceipt),
-        /// What was committed to is on record.
+        /// Commitment that is on record.
         #[prost(message, tag = "3")]
         Revealed(super::RevealEntropyResponse),
         /// It is not, and nothing has changed.
@@ -2827,7 +2827,7 @@ pub mod entropy_taken {
         Refused(super::ActRefused),
     }
 }
-/// What became of a decision.
+/// Outcome of a decision.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Acted {
     /// The decision's.
@@ -2961,13 +2961,13 @@ pub struct TableView {
     /// Seconds after which a seat that sits out, or has too few credits to be dealt in, is paid out.
     #[prost(uint32, tag = "22")]
     pub idle_seconds: u32,
-    /// What had to stop and waits for an operator, the oldest first. Everything else goes on.
+    /// Stops that wait for an operator, the oldest first. Everything else goes on.
     #[prost(message, repeated, tag = "23")]
     pub stopped: ::prost::alloc::vec::Vec<StoppedEffect>,
     /// True: the table is closed.
     #[prost(bool, tag = "24")]
     pub closed: bool,
-    /// What bars the caller from further hands, or which limits are nearly reached, as the wallet last said; unset where
+    /// Reasons that bar the caller from further hands, or limits that are nearly reached, as the wallet last said; unset where
     /// the caller has no seat or there is nothing to say.
     #[prost(message, optional, tag = "30")]
     pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
@@ -3021,7 +3021,7 @@ pub struct StoppedEffect {
     /// Which; unset: the table as a whole, until it is read again from its log.
     #[prost(message, optional, tag = "1")]
     pub effect: ::core::option::Option<Effect>,
-    /// What it is, in general words.
+    /// Kind of work, in general words.
     #[prost(string, tag = "2")]
     pub what: ::prost::alloc::string::String,
     /// Since when.
@@ -3034,7 +3034,7 @@ pub struct StoppedEffect {
     #[prost(bool, tag = "5")]
     pub payable_to_suspense: bool,
 }
-/// What has stopped has changed.
+/// Stops have changed.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoppedChanged {
     /// All that is stopped now, the oldest first, without the full reasons.
@@ -3053,11 +3053,11 @@ pub struct ResumeTableRequest {
     /// Why, 1 to 500 characters, for the record.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
-    /// What becomes of it.
+    /// Resolution of it.
     #[prost(enumeration = "super::super::common::v1::Resolution", tag = "4")]
     pub resolution: i32,
 }
-/// What goes on.
+/// Work that goes on.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ResumeTableResponse {
     /// The effects that go on.
@@ -3113,7 +3113,7 @@ pub struct Entropy {
     /// asked for the closing.
     #[prost(message, optional, tag = "7")]
     pub deadline: ::core::option::Option<::prost_types::Timestamp>,
-    /// Where `closed`: the dealer's signed word on what the hand is made of. Whoever reveals checks it first.
+    /// Closing, where `closed`: the dealer's signed word on what the hand is made of. Whoever reveals checks it first.
     #[prost(message, optional, tag = "8")]
     pub closing: ::core::option::Option<super::super::common::v1::Closing>,
     /// The rule set's text, exactly as it is hashed into the context.
@@ -3122,7 +3122,7 @@ pub struct Entropy {
     /// The settings' text, exactly as it is hashed into the context.
     #[prost(string, tag = "10")]
     pub settings: ::prost::alloc::string::String,
-    /// Where the dealer is silent: since when, and until when at most.
+    /// Suspension, where the dealer is silent: since when, and until when at most.
     #[prost(message, optional, tag = "11")]
     pub suspension: ::core::option::Option<Suspension>,
 }
@@ -3151,7 +3151,7 @@ pub struct SeatView {
     /// Credits at the table.
     #[prost(uint64, tag = "3")]
     pub stack_credits: u64,
-    /// What state it is in.
+    /// State of the seat.
     #[prost(enumeration = "SeatState", tag = "4")]
     pub state: i32,
     /// The name the player is shown under; empty: they have chosen none.
@@ -3197,7 +3197,7 @@ pub struct HandView {
     /// A UUID as text.
     #[prost(string, tag = "2")]
     pub hand_id: ::prost::alloc::string::String,
-    /// Who is dealt in: p1, p2 ...; the last has the button.
+    /// Seats that are dealt in: p1, p2 ...; the last has the button.
     #[prost(message, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<HandSeat>,
     /// The pots and stacks.
@@ -3212,7 +3212,7 @@ pub struct HandView {
     /// Phase of the hand.
     #[prost(enumeration = "HandPhase", tag = "7")]
     pub phase: i32,
-    /// The same for people, in a word, such as "betting".
+    /// Word for people, such as "betting".
     #[prost(string, tag = "20")]
     pub phase_text: ::prost::alloc::string::String,
     /// State that only this game has.
@@ -3230,7 +3230,7 @@ pub struct HandView {
     /// The dealer's promise, signed.
     #[prost(message, optional, tag = "12")]
     pub dealer: ::core::option::Option<super::super::common::v1::Commitment>,
-    /// What the seats brought to chance, ascending by seat.
+    /// Entropy of the seats, ascending by seat.
     #[prost(message, repeated, tag = "13")]
     pub rows: ::prost::alloc::vec::Vec<super::super::common::v1::EntropyRow>,
     /// 32 bytes: what binds them.
@@ -3242,7 +3242,7 @@ pub struct HandView {
     /// 32 bytes: the chain of decisions so far, see HandAction.chain.
     #[prost(bytes = "vec", tag = "16")]
     pub chain: ::prost::alloc::vec::Vec<u8>,
-    /// Where the dealer is silent.
+    /// Suspension, where the dealer is silent.
     #[prost(message, optional, tag = "17")]
     pub suspension: ::core::option::Option<Suspension>,
     /// The rule set's text, exactly as it is hashed into the context.
@@ -3281,7 +3281,7 @@ pub struct HeldCard {
     #[prost(message, optional, tag = "3")]
     pub proof: ::core::option::Option<super::super::common::v1::CardProof>,
 }
-/// Where the credits are.
+/// Credits on the table.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Standing {
     /// The Hand Pot, or the only pot.
@@ -3290,7 +3290,7 @@ pub struct Standing {
     /// The Sabacc Pot.
     #[prost(uint64, tag = "2")]
     pub sabacc_pot_credits: u64,
-    /// What has to be in for this betting round.
+    /// Credits that have to be in for this betting round.
     #[prost(uint64, tag = "3")]
     pub to_match_credits: u64,
     /// One for each player of the hand, p1 first.
@@ -3300,7 +3300,7 @@ pub struct Standing {
     #[prost(uint64, tag = "5")]
     pub carried_pot_credits: u64,
 }
-/// Where a player's credits are.
+/// Credits of one player on the table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SeatStanding {
     /// The seat's number.
@@ -3318,7 +3318,7 @@ pub struct SeatStanding {
     /// Standing of the player in the hand.
     #[prost(enumeration = "SeatStatus", tag = "5")]
     pub status: i32,
-    /// The same for people, such as "all-in".
+    /// Word for people, such as "all-in".
     #[prost(string, tag = "6")]
     pub status_text: ::prost::alloc::string::String,
 }
@@ -3334,13 +3334,13 @@ pub struct Turn {
     /// When the default is taken, the time bank included.
     #[prost(message, optional, tag = "3")]
     pub deadline: ::core::option::Option<::prost_types::Timestamp>,
-    /// What of `deadline` is time bank, in milliseconds.
+    /// Part of `deadline` that is time bank, in milliseconds.
     #[prost(uint32, tag = "4")]
     pub bank_ms: u32,
     /// Legal moves, LEAVE included, which is legal out of turn too. Only for the seat's own player.
     #[prost(message, repeated, tag = "5")]
     pub legal: ::prost::alloc::vec::Vec<super::super::common::v1::LegalMove>,
-    /// What the clock takes. Only for the seat's own player.
+    /// Move that the clock takes. Only for the seat's own player.
     #[prost(message, optional, tag = "6")]
     pub default_move: ::core::option::Option<super::super::common::v1::Move>,
 }
@@ -3353,7 +3353,7 @@ pub struct TableUpdate {
     /// When it was recorded.
     #[prost(message, optional, tag = "2")]
     pub record_time: ::core::option::Option<::prost_types::Timestamp>,
-    /// What happened.
+    /// Event of the update.
     #[prost(
         oneof = "table_update::What",
         tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15"
@@ -3362,7 +3362,7 @@ pub struct TableUpdate {
 }
 /// Nested message and enum types in `TableUpdate`.
 pub mod table_update {
-    /// What happened.
+    /// Event of the update.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum What {
         /// A seat was taken, left, or changed its state.
@@ -3418,7 +3418,7 @@ pub struct HandVoided {
     /// AT_FAULT_SEAT: the seats, ascending. They sit out.
     #[prost(uint32, repeated, tag = "4")]
     pub seats: ::prost::alloc::vec::Vec<u32>,
-    /// What happened, in words.
+    /// Event in words.
     #[prost(string, tag = "5")]
     pub evidence: ::prost::alloc::string::String,
     /// Why it came to nothing.
@@ -3482,7 +3482,7 @@ pub struct HandStarted {
     /// A UUID as text.
     #[prost(string, tag = "2")]
     pub hand_id: ::prost::alloc::string::String,
-    /// Who is dealt in: p1, p2 ...; the last has the button.
+    /// Seats that are dealt in: p1, p2 ...; the last has the button.
     #[prost(message, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<HandSeat>,
     /// 32 bytes: the dealer's commitment, made before the hand.
@@ -3505,7 +3505,7 @@ pub struct HandStarted {
     /// Phase of the hand.
     #[prost(enumeration = "HandPhase", tag = "9")]
     pub phase: i32,
-    /// The same for people, in a word.
+    /// Word for people.
     #[prost(string, tag = "10")]
     pub phase_text: ::prost::alloc::string::String,
     /// State that only this game has.
@@ -3525,7 +3525,7 @@ pub struct HandAction {
     /// The hand.
     #[prost(uint64, tag = "1")]
     pub hand_no: u64,
-    /// The same as a line of hand history, such as "d deal p2 ?? ??" or "p1 bet 20"; empty for a shuffle.
+    /// Line of hand history, such as "d deal p2 ?? ??" or "p1 bet 20"; empty for a shuffle.
     #[prost(string, tag = "2")]
     pub line: ::prost::alloc::string::String,
     /// The seat that decided, is dealt to, rolls or is drawn; 0: none.
@@ -3559,7 +3559,7 @@ pub struct HandAction {
     /// Phase after it.
     #[prost(enumeration = "HandPhase", tag = "12")]
     pub phase: i32,
-    /// The same for people, in a word.
+    /// Word for people.
     #[prost(string, tag = "18")]
     pub phase_text: ::prost::alloc::string::String,
     /// State that only this game has after it, where it changed for this viewer.
@@ -5353,13 +5353,13 @@ pub struct ActivityWindow {
 /// Number of things that happened.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ActivityCount {
-    /// What is counted.
+    /// Kind of event that is counted.
     #[prost(enumeration = "ActivityKind", tag = "1")]
     pub kind: i32,
-    /// How many there were.
+    /// Number of them.
     #[prost(uint64, tag = "2")]
     pub count: u64,
-    /// The same for an hour, rounded down.
+    /// Number of them for an hour, rounded down.
     #[prost(uint64, tag = "3")]
     pub per_hour: u64,
 }
@@ -5370,7 +5370,7 @@ pub struct StepLatency {
     /// The step.
     #[prost(enumeration = "LatencyStep", tag = "1")]
     pub step: i32,
-    /// How often it was taken.
+    /// Number of times that it was taken.
     #[prost(uint64, tag = "2")]
     pub count: u64,
     /// Mean, in microseconds; 0 of none.

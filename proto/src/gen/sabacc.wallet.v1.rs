@@ -29,7 +29,7 @@ pub struct OpenAccountsRequest {
 /// Opened accounts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenAccountsResponse {
-    /// How many of them were not open before.
+    /// Number of them that were not open before.
     #[prost(uint32, tag = "1")]
     pub opened: u32,
 }
@@ -144,7 +144,7 @@ pub struct ListEntriesRequest {
     /// At most so many; 0: 100; more than 1,000 is 1,000.
     #[prost(int32, tag = "2")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
     /// Entries recorded at this time or later; unset: from the first.
@@ -170,7 +170,7 @@ pub struct ListEntriesResponse {
     #[prost(int64, tag = "4")]
     pub opening_total_credits: i64,
 }
-/// What one transfer did to one player's credits: those on the account and those at tables. A buy-in moves from the
+/// Effect of one transfer on one player's credits: those on the account and those at tables. A buy-in moves from the
 /// first to the second, a cash-out back; a hand moves only what is at its table, and whoever was dealt into it has its
 /// entry even where it moved nothing of theirs. So over any entries that follow each
 /// other `amount` adds up to the change of `balance`, and `amount` and `at_table` together to the change of `total`.
@@ -223,7 +223,7 @@ pub struct ExportStatementRequest {
     /// Entries recorded before this time; unset: to the last.
     #[prost(message, optional, tag = "3")]
     pub end_time: ::core::option::Option<::prost_types::Timestamp>,
-    /// How it is written.
+    /// Format of the statement.
     #[prost(enumeration = "StatementFormat", tag = "4")]
     pub format: i32,
 }
@@ -248,7 +248,7 @@ pub struct Limits {
     pub month: ::core::option::Option<u64>,
 }
 /// Sets limits: all three windows of each measure that is set here, at least one; those of the others stay as they are.
-/// Who calls says whose they are: a player sets their own, an operator the operator's.
+/// Limits of the caller's own kind: a player sets their own, an operator the operator's.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SetLimitsRequest {
     /// A UUID as text.
@@ -274,7 +274,7 @@ pub struct SetLimitsResponse {
     /// Of buy-ins: what holds now.
     #[prost(message, optional, tag = "1")]
     pub now: ::core::option::Option<Limits>,
-    /// What will hold, where a looser limit waits.
+    /// Limit that will hold, where a looser one waits.
     #[prost(message, optional, tag = "2")]
     pub later: ::core::option::Option<Limits>,
     /// From when; unset where nothing waits.
@@ -293,7 +293,7 @@ pub struct LimitTerms {
     /// Limits that hold now.
     #[prost(message, optional, tag = "1")]
     pub now: ::core::option::Option<Limits>,
-    /// What will hold, where a looser limit waits.
+    /// Limit that will hold, where a looser one waits.
     #[prost(message, optional, tag = "2")]
     pub later: ::core::option::Option<Limits>,
     /// From when; unset where nothing waits.
@@ -316,19 +316,19 @@ pub struct GetLimitsResponse {
     /// The operator's.
     #[prost(message, optional, tag = "2")]
     pub operator_limits: ::core::option::Option<SetLimitsResponse>,
-    /// What was brought to tables within each window and what is held, to the hour: it counts to the end of its hour.
+    /// Credits brought to tables within each window, with those that are held, to the hour: it counts to the end of its hour.
     #[prost(message, optional, tag = "3")]
     pub used: ::core::option::Option<Limits>,
-    /// What was lost net in hands within each window, likewise; 0 where more was won.
+    /// Credits lost net in hands within each window, likewise; 0 where more was won.
     #[prost(message, optional, tag = "4")]
     pub lost: ::core::option::Option<Limits>,
     /// Seconds with credits at any table within each window, likewise.
     #[prost(message, optional, tag = "5")]
     pub seconds: ::core::option::Option<Limits>,
-    /// What is left of the stricter limit; unset where there is none.
+    /// Rest of the stricter limit; unset where there is none.
     #[prost(message, optional, tag = "6")]
     pub left: ::core::option::Option<Limits>,
-    /// What may still be lost.
+    /// Credits that may still be lost.
     #[prost(message, optional, tag = "7")]
     pub left_to_lose: ::core::option::Option<Limits>,
     /// Seconds that are left.
@@ -424,7 +424,7 @@ pub struct ListAdjustmentsRequest {
     /// At most so many; 0: 100; more than 1,000 is 1,000.
     #[prost(int32, tag = "1")]
     pub page_size: i32,
-    /// What the page before gave as next_page_token, or empty.
+    /// Token that the page before gave as next_page_token, or empty.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
 }
@@ -453,7 +453,7 @@ pub struct Adjustment {
     /// Why.
     #[prost(string, tag = "4")]
     pub reason: ::prost::alloc::string::String,
-    /// Who proposed it: an operator's name.
+    /// Name of the operator who proposed it.
     #[prost(string, tag = "5")]
     pub proposed_by: ::prost::alloc::string::String,
     /// When.
@@ -532,7 +532,7 @@ pub enum Refusal {
     NotBalanced = 5,
     /// A transfer or hold of this kind has no such leg; metadata `account`.
     WrongAccount = 6,
-    /// What an operator does needs a reason.
+    /// Refused: what an operator does needs a reason.
     ReasonMissing = 7,
     /// A reason has at most 200 characters.
     ReasonTooLong = 8,
@@ -554,7 +554,7 @@ pub enum Refusal {
     HoldNotPending = 16,
     /// No proposal of this id waits.
     AdjustmentNotPending = 17,
-    /// Who proposed an adjustment cannot approve it.
+    /// Refused: who proposed an adjustment cannot approve it.
     SameOperator = 18,
     /// The player keeps out of play; metadata `account` and `until`, RFC 3339.
     Excluded = 19,
@@ -644,7 +644,7 @@ impl Refusal {
         }
     }
 }
-/// What transfers are for.
+/// Kind of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum TransferKind {
@@ -658,13 +658,13 @@ pub enum TransferKind {
     BuyIn = 3,
     /// From a seat to its player's account.
     CashOut = 4,
-    /// What a hand moved.
+    /// Settlement of a hand.
     Settlement = 5,
     /// A table's pots paid back to its seats as it closes.
     PotRefund = 6,
     /// Something set right by two operators.
     Adjustment = 7,
-    /// What was held, paid.
+    /// Payment of what was held.
     Capture = 8,
 }
 impl TransferKind {
@@ -701,7 +701,7 @@ impl TransferKind {
         }
     }
 }
-/// How a statement is written.
+/// Format of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum StatementFormat {
@@ -2909,7 +2909,7 @@ pub mod settlement_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// The same for one transfer after another, as they come: as many results as transfers, in their order. Up to 1,024
+        /// Stream of transfers, posted as they come: as many results as transfers, in their order. Up to 1,024
         /// may be on their way; behind that the stream is read no further.
         pub async fn post(
             &mut self,
@@ -3176,7 +3176,7 @@ pub mod settlement_service_server {
             >
             + std::marker::Send
             + 'static;
-        /// The same for one transfer after another, as they come: as many results as transfers, in their order. Up to 1,024
+        /// Stream of transfers, posted as they come: as many results as transfers, in their order. Up to 1,024
         /// may be on their way; behind that the stream is read no further.
         async fn post(
             &self,
