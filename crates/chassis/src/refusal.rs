@@ -16,6 +16,7 @@ pub(crate) const DOMAIN: &str = "sabacc";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     BadField,
+    Compressed,
     Corrupt,
     Deadline,
     MessageTooLong,
@@ -33,6 +34,7 @@ impl Reason {
     const fn code_and_name(self) -> (Code, &'static str) {
         match self {
             Reason::BadField => (Code::InvalidArgument, "BAD_FIELD"),
+            Reason::Compressed => (Code::Unimplemented, "COMPRESSED"),
             Reason::Corrupt => (Code::Internal, "CORRUPT"),
             Reason::Deadline => (Code::DeadlineExceeded, "DEADLINE"),
             Reason::MessageTooLong => (Code::InvalidArgument, "MESSAGE_TOO_LONG"),

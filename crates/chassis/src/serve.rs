@@ -62,6 +62,7 @@ pub(crate) use frames::{FramePosition, HEAD_BYTES};
 pub use grpc::{DescriptorError, GrpcApp, GrpcBuilder};
 pub use health::{Health, LIVENESS};
 pub use message_limit::WholeBody;
+pub(crate) use message_limit::{GRPC_ENCODING, is_compression};
 pub(crate) use middleware::{Answer, Middleware, Next, answered};
 pub(crate) use open_counter::{OpenCounter, OpenPermit};
 pub use path_router::PathRouter;

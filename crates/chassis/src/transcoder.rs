@@ -38,7 +38,7 @@ use self::streamed_answer::StreamedAnswer;
 use crate::api::{self, Api};
 use crate::content_type::{Codec, ContentType, Dialect, is_grpc};
 use crate::refusal::{Reason, refusal};
-use crate::serve::HeaderBytes;
+use crate::serve::{GRPC_ENCODING, HeaderBytes, is_compression};
 
 pub(crate) use service::Transcoded;
 
@@ -127,15 +127,19 @@ fn speaks(request: &Request<Body>, dialect: Dialect, method: &api::Method) -> bo
 fn to_grpc(request: Request<Body>, dialect: Dialect, form: MessageForm) -> Request<Body> {
     let (mut head, body) = request.into_parts();
     head.extensions.insert(HeaderBytes::count(&head.headers));
+    let encoding = encoding(&head.headers);
     let fault = match dialect {
-        Dialect::GrpcWeb { .. } => compression(&head.headers),
+        Dialect::GrpcWeb { .. } => Ok(()),
         Dialect::ConnectUnary | Dialect::ConnectStream => {
             head.headers.remove(GRPC_TIMEOUT);
-            compression(&head.headers).and_then(|()| connect_headers(&mut head.headers))
+            connect_headers(&mut head.headers)
         }
     };
     for name in OWN_HEADERS {
         head.headers.remove(name);
+    }
+    if let Some(encoding) = encoding {
+        head.headers.insert(GRPC_ENCODING, encoding);
     }
     head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
     head.headers.insert(header::TE, HeaderValue::from_static("trailers"));
@@ -160,17 +164,11 @@ fn body_to_grpc(body: Body, dialect: Dialect, form: MessageForm) -> Body {
     }
 }
 
-/// Refuses a compressed request: its length says nothing about the length of its message.
-fn compression(headers: &HeaderMap) -> Result<(), Box<Status>> {
-    let names = ["content-encoding", "connect-content-encoding", "grpc-encoding"];
-    let all = names.iter().flat_map(|name| headers.get_all(*name));
-    for value in all {
-        if !value.as_bytes().eq_ignore_ascii_case(b"identity") {
-            let words = "the request is compressed: send it as it is, without an encoding";
-            return Err(Box::new(refusal(Reason::BadField, words)));
-        }
-    }
-    Ok(())
+/// Returns the encoding of a compressed request, which the size limit refuses in every protocol.
+fn encoding(headers: &HeaderMap) -> Option<HeaderValue> {
+    let names = ["content-encoding", "connect-content-encoding", GRPC_ENCODING];
+    let mut all = names.iter().flat_map(|name| headers.get_all(*name));
+    all.find(|value| is_compression(value)).cloned()
 }
 
 /// Reads Connect's version and deadline, and sets the deadline as gRPC has it.

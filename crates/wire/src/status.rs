@@ -213,7 +213,7 @@ pub fn code(reason: ErrorReason) -> Code {
         ErrorReason::Overloaded | ErrorReason::RecordsSpent => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
         ErrorReason::Deadline => Code::DeadlineExceeded,
-        ErrorReason::NoSuchMethod => Code::Unimplemented,
+        ErrorReason::NoSuchMethod | ErrorReason::Compressed => Code::Unimplemented,
         ErrorReason::Corrupt | ErrorReason::Unspecified => Code::Internal,
     }
 }
@@ -335,7 +335,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 51);
+        assert_eq!(checked, 52);
     }
 
     #[test]
@@ -355,6 +355,7 @@ mod tests {
             (ErrorReason::NotYourTurn, false),
             (ErrorReason::AlreadyExists, false),
             (ErrorReason::NoSuchMethod, false),
+            (ErrorReason::Compressed, false),
             (ErrorReason::Corrupt, false),
         ];
         for (reason, expected) in documented {

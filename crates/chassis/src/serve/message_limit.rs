@@ -5,13 +5,13 @@
 //! paid for like a call. A message that comes too early waits, and the stream is not read
 //! meanwhile.
 
-use std::future::Future;
+use std::future::{self, Future};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use http::Request;
+use http::{HeaderValue, Request};
 use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt as _, Full};
 use tokio::time::{Instant, Sleep};
@@ -30,6 +30,14 @@ use crate::refusal::{Reason, message_too_long, refusal};
 #[derive(Debug, Clone, Copy)]
 pub struct WholeBody;
 
+/// Header of gRPC that names the encoding of a request's messages.
+pub(crate) const GRPC_ENCODING: &str = "grpc-encoding";
+
+/// Whether a header names an encoding that changes bytes.
+pub(crate) fn is_compression(value: &HeaderValue) -> bool {
+    !value.as_bytes().eq_ignore_ascii_case(b"identity")
+}
+
 /// Limits the size of messages.
 #[derive(Clone)]
 pub struct MessageLimit {
@@ -40,6 +48,11 @@ pub struct MessageLimit {
 
 impl Middleware for MessageLimit {
     fn call(&self, mut request: Request<Body>, next: &mut impl Next) -> Answer {
+        // The length of a compressed message says nothing about what it unfolds to.
+        if request.headers().get_all(GRPC_ENCODING).iter().any(is_compression) {
+            let words = "the request is compressed: send it as it is, without an encoding";
+            return Box::pin(future::ready(Ok(refusal(Reason::Compressed, words).into_http())));
+        }
         let rule = self.access.rule(request.uri().path());
         let longest = rule.and_then(|rule| rule.message_bytes).unwrap_or(self.max_message_bytes);
         if rule.is_none_or(|rule| rule.streams) {

@@ -72,8 +72,15 @@ async fn compressed_requests_and_odd_envelopes_are_refused() {
     let ask = |method: &str, kind: &str, header: (&str, &str)| {
         request(Version::HTTP_2, method, kind, &[("authorization", &bearer), header])
     };
-    let gzip = ask("Play", "application/json", ("content-encoding", "gzip"));
-    assert_eq!(call(room.bound, gzip, r#"{"text":"x"}"#).await.refused(), bad);
+    let compressed = told("unimplemented", "COMPRESSED");
+    let calls = UNARY.map(|kind| ("Play", "content-encoding", kind));
+    let streams = STREAMS.map(|kind| ("Ticks", "connect-content-encoding", kind));
+    for (method, connect, kind) in calls.into_iter().chain(streams) {
+        let name = if kind.contains("grpc") { "grpc-encoding" } else { connect };
+        let gzip = ask(method, kind, (name, "gzip"));
+        let refused = call(room.bound, gzip, encode(kind, "x")).await.refused();
+        assert_eq!(refused, compressed, "{kind} {name}");
+    }
     let identity = ask("Play", "application/json", ("content-encoding", "identity"));
     assert_eq!(call(room.bound, identity, r#"{"text":"x"}"#).await.error, None);
     for (name, value) in [

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use chassis::auth::Role;
+use futures_util::StreamExt as _;
 use proto::table::v1 as pb;
+use proto::table::v1::play_response::Message as PlayMessage;
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use rustix::process::Signal;
@@ -28,21 +30,21 @@ impl UnbrokenStream {
     /// Opens a stream from a token, or from the start.
     async fn new(url: &str, table: &str, token: &str, resume: &[u8]) -> UnbrokenStream {
         let mut stream = watch(url, table, token, resume).await;
-        let told = Received::default();
-        let into = Arc::clone(&told);
+        let received = Received::default();
+        let into = Arc::clone(&received);
         let reading = tokio::spawn(async move {
             while let Ok(Some(message)) = stream.message().await {
                 into.lock().unwrap().push(message);
             }
         });
-        UnbrokenStream { token: token.to_owned(), received: told, reading }
+        UnbrokenStream { token: token.to_owned(), received, reading }
     }
 
     /// Returns every update with its token, once the update `last` has come.
     async fn updates(&self, last: u64) -> Vec<(pb::TableUpdate, Vec<u8>)> {
         let there = poll_until(|| {
-            let told = self.received.lock().unwrap();
-            let updates: Vec<_> = told.iter().filter_map(update).collect();
+            let received = self.received.lock().unwrap();
+            let updates: Vec<_> = received.iter().filter_map(update).collect();
             (last == 0 || updates.last().is_some_and(|(it, _)| it.sequence >= last))
                 .then_some(updates)
         });
@@ -85,13 +87,76 @@ fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)
     Some((update.as_ref().clone(), message.resume_token.clone()))
 }
 
+/// Method that a stream is resumed by.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    WatchTable,
+    Play,
+}
+
+/// Resumed stream of either method.
+enum Resumed {
+    Watch(tonic::Streaming<pb::WatchTableResponse>),
+    Play(tonic::Streaming<pb::PlayResponse>),
+}
+
+impl Resumed {
+    async fn next(&mut self) -> Option<Message> {
+        match self {
+            Resumed::Watch(stream) => stream.message().await.unwrap()?.message,
+            Resumed::Play(stream) => match stream.message().await.unwrap()?.message? {
+                PlayMessage::Seen(seen) => seen.message,
+                other => panic!("nothing was decided: {other:?}"),
+            },
+        }
+    }
+}
+
+/// Opens a stream in which a player may decide, as soon as the limits allow it.
+async fn play(
+    url: &str,
+    table: &str,
+    token: &str,
+    resume: &[u8],
+) -> tonic::Streaming<pb::PlayResponse> {
+    let mut tables = tables(url);
+    let opened = async {
+        loop {
+            let (table_id, resume_token) = (table.to_owned(), resume.to_vec());
+            let to_watch = pb::WatchTableRequest { table_id, resume_token };
+            let first = Some(pb::play_request::Message::Watch(to_watch));
+            // The player says no more, but stays.
+            let said = futures_util::stream::iter([pb::PlayRequest { message: first }])
+                .chain(futures_util::stream::pending());
+            match tables.play(with_token(token, said)).await {
+                Ok(stream) => return stream.into_inner(),
+                // Streams that were dropped a moment ago count too.
+                Err(status) if status.code() == tonic::Code::ResourceExhausted => {
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                }
+                Err(status) => panic!("{status:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("the limits allow it")
+}
+
 /// Returns the messages of a resumed stream before it is live.
-async fn messages_before_live(url: &str, table: &str, token: &str, resume: &[u8]) -> Vec<Message> {
-    let mut stream = watch(url, table, token, resume).await;
+async fn messages_before_live(
+    by: By,
+    url: &str,
+    table: &str,
+    token: &str,
+    resume: &[u8],
+) -> Vec<Message> {
+    let mut stream = match by {
+        By::WatchTable => Resumed::Watch(watch(url, table, token, resume).await),
+        By::Play => Resumed::Play(play(url, table, token, resume).await),
+    };
     let mut past = Vec::new();
     let reading = async {
         loop {
-            match stream.message().await.unwrap().and_then(|message| message.message) {
+            match stream.next().await {
                 Some(Message::CaughtUp(_)) => break,
                 Some(message) => past.push(message),
                 None => panic!("the stream ended before it was live"),
@@ -103,12 +168,18 @@ async fn messages_before_live(url: &str, table: &str, token: &str, resume: &[u8]
 }
 
 /// Resumes the stream from every token; returns how many resumed without a snapshot.
-async fn check_resumes(url: &str, table: &str, told: &UnbrokenStream, last: u64) -> usize {
-    let updates = told.updates(last).await;
+async fn check_resumes(
+    by: By,
+    url: &str,
+    table: &str,
+    unbroken: &UnbrokenStream,
+    last: u64,
+) -> usize {
+    let updates = unbroken.updates(last).await;
     assert!(updates.windows(2).all(|two| two[1].0.sequence == two[0].0.sequence + 1), "dense");
     let mut whole = 0;
     for (at, (seen, token)) in updates.iter().enumerate() {
-        let past = messages_before_live(url, table, &told.token, token).await;
+        let past = messages_before_live(by, url, table, &unbroken.token, token).await;
         let rest: Vec<&pb::TableUpdate> = updates[at + 1..].iter().map(|(it, _)| it).collect();
         if let [Message::Snapshot(view)] = &past[..] {
             assert_eq!(view.sequence, last, "a snapshot is of now");
@@ -178,18 +249,21 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     let (_, view) = party.play_until(|view| round(view) && quiet(view)).await;
     let last = view.sequence;
 
-    for (viewer, told) in viewers.iter().enumerate() {
-        let whole = check_resumes(&room.url, &table, told, last).await;
+    for (viewer, unbroken) in viewers.iter().enumerate() {
+        let whole = check_resumes(By::WatchTable, &room.url, &table, unbroken, last).await;
         assert!(whole > 20, "only {whole} tokens went on without a snapshot");
-        for (seat, (open, hidden)) in shown(&told.updates(last).await) {
+        for (seat, (open, hidden)) in shown(&unbroken.updates(last).await) {
             let own = usize::try_from(seat).unwrap() == viewer + 1;
             assert_eq!((open > 0, hidden > 0), (own, !own), "viewer {viewer}, seat {seat}");
         }
     }
+    // A player may go on in a stream of the other method, from the same tokens.
+    let whole = check_resumes(By::Play, &room.url, &table, &viewers[0], last).await;
+    assert!(whole > 20, "only {whole} tokens went on without a snapshot");
     // Updates of two viewers differ only in hidden cards, never in number or time.
     let mut tails = Vec::new();
-    for told in &viewers {
-        let updates = told.updates(last).await.into_iter().rev().take(100);
+    for unbroken in &viewers {
+        let updates = unbroken.updates(last).await.into_iter().rev().take(100);
         tails.push(updates.map(|(it, _)| (it.sequence, it.record_time)).collect::<Vec<_>>());
     }
     assert!(tails.windows(2).all(|two| two[0] == two[1]), "{tails:?}");
@@ -198,21 +272,22 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     room = place.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
     let mut resumed = Vec::new();
-    for told in &viewers {
+    for unbroken in &viewers {
         assert!(
-            check_resumes(&room.url, &table, told, last).await > 5,
+            check_resumes(By::WatchTable, &room.url, &table, unbroken, last).await > 5,
             "the hand in play is known"
         );
-        let (_, token) = told.updates(last).await.pop().unwrap();
-        resumed.push(UnbrokenStream::new(&room.url, &table, &told.token, &token).await);
-        told.reading.abort();
+        let (_, token) = unbroken.updates(last).await.pop().unwrap();
+        resumed.push(UnbrokenStream::new(&room.url, &table, &unbroken.token, &token).await);
+        unbroken.reading.abort();
     }
     let hand = view.hand_no;
     let (_, view) = party.play_until(|view| view.hand_no > hand && quiet(view)).await;
-    for told in &resumed {
-        let updates = told.updates(view.sequence).await;
+    for unbroken in &resumed {
+        let updates = unbroken.updates(view.sequence).await;
         assert_eq!(updates[0].0.sequence, last + 1, "it goes on where it was");
-        assert!(check_resumes(&room.url, &table, told, view.sequence).await > 5);
+        let whole = check_resumes(By::WatchTable, &room.url, &table, unbroken, view.sequence).await;
+        assert!(whole > 5);
     }
     room.running.stop(Signal::INT).await;
 }
