@@ -7,6 +7,7 @@ varints longer than needed, defaults written out, lists of numbers one by one, b
 from __future__ import annotations
 
 import struct
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,12 +33,17 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
+        self.end = len(data)
 
     @property
     def more(self) -> bool:
-        return self.at < len(self.data)
+        return self.at < self.end
 
     def varint(self) -> int:
+        # Most numbers are of one byte.
+        if self.more and (byte := self.data[self.at]) < 128:
+            self.at += 1
+            return byte
         value = 0
         for at in range(MAX_VARINT):
             if not self.more:
@@ -78,33 +84,42 @@ def decode(name: str, data: bytes, budget: Budget | None = None) -> Message:
     """Reads a message. Fields that are not there have their default, messages None."""
     budget = Budget() if budget is None else budget
     budget.take()
-    fields = SCHEMA[name]
-    found: dict[str, Any] = {field.name: _default(field) for field in fields.values()}
+    fields = _fields(name)
+    found = {field.name: [] if field.mark == "*" else default for field, default, _, _ in fields.values()}
     reader, before, chosen = _Reader(data), 0, False
     while reader.more:
         work.step()
         key = reader.varint()
         number, wire = key >> 3, key & 7
-        field = fields.get(number)
-        if field is None:
+        if number not in fields:
             raise Malformed(f"{name} has no field {number}")
-        listed = field.mark == "*" and field.type in ("bytes", "string", *SCHEMA)
+        field, default, listed, own_wire = fields[number]
         if number < before or (number == before and not listed):
             raise Malformed(f"{name}.{field.name} is out of order or there twice")
         if field.mark == "|" and chosen:
             raise Malformed(f"{name} has two of which there can be one")
         before, chosen = number, chosen or field.mark == "|"
-        if wire != _wire(field):
+        if wire != own_wire:
             raise Malformed(f"{name}.{field.name} is of another wire type")
         value = _value(field, reader, budget)
         if listed:
             budget.take()
             found[field.name].append(value)
-        elif field.mark in ("", "*") and value == _default(field) and value is not None:
+        elif field.mark in ("", "*") and value == default and value is not None:
             raise Malformed(f"{name}.{field.name} is written out, and is the default")
         else:
             found[field.name] = value
     return Message(**found)
+
+
+@cache
+def _fields(name: str) -> dict[int, tuple[Field, Any, bool, int]]:
+    """Gives each field of a message with its default, whether it is a list of pieces, and its wire type."""
+    pieces = ("bytes", "string", *SCHEMA)
+    return {
+        number: (field, _default(field), field.mark == "*" and field.type in pieces, _wire(field))
+        for number, field in SCHEMA[name].items()
+    }
 
 
 def _wire(field: Field) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -41,6 +43,7 @@ def is_key(key: bytes) -> bool:
     return len(key) == 32 and y < P and y not in SMALL_ORDER and _on_curve(y)
 
 
+@lru_cache(maxsize=1024)
 def _on_curve(y: int) -> bool:
     """Whether a point has this y: (y^2 - 1) / (d y^2 + 1) is a square."""
     square = (y * y - 1) * pow(_D * y * y + 1, -1, P) % P

@@ -324,11 +324,10 @@ class Forged(unittest.TestCase):
 
     def test_nets_of_zero(self) -> None:
         free = {"hand_ante": 0, "sabacc_ante": 0}
-        for count in (1, 2, 3):
-            hand_id, honest, seed = b"", [], 0
-            while len(zeros(honest) if honest else []) != count:
-                seed += 1
-                hand_id, honest = played(Plan("dice", 3, free), seed)
+        # The first seed of each count: of two in three seats it is rare.
+        for count, seed in ((1, 1), (2, 4936), (3, 2)):
+            hand_id, honest = played(Plan("dice", 3, free), seed)
+            self.assertEqual(len(zeros(honest)), count)
             legs, zero = the(honest, "TransferPosted").legs, zeros(honest)
             bare = [leg for leg in legs if leg.amount]
             for expected, what, changed in (
