@@ -214,17 +214,18 @@ pub(crate) fn result_sign(result: i32) -> Result<Option<i16>, BadField> {
 pub(crate) async fn follow(log: Log, hands: PlayerHands) {
     let Some(repo) = hands.repo.clone() else { return };
     let stopped = log.stopped();
+    let mut outage = Outage::default();
     let begun = loop {
         match repo.begin(log.size()).await {
             Ok(from) => break from,
-            Err(error) => tracing::warn!(%error, "{WAITING}"),
+            Err(error) => outage.report(&error),
         }
         if stopped.run_until_cancelled(tokio::time::sleep(RETRY_PAUSE)).await.is_none() {
             return;
         }
     };
     let mut events = log.subscribe(Position(begun)).ready_chunks(MAX_EVENTS);
-    let mut writer = Writer { repo, reader: log.reader().clone(), written: begun };
+    let mut writer = Writer { repo, reader: log.reader().clone(), written: begun, outage };
     // The log's handle must not keep the log open.
     drop(log);
     while let Some(chunk) = events.next().await {
@@ -233,7 +234,7 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
             match event {
                 Ok(event) => read.push(event),
                 Err(ReadError::Stopped) => is_stopped = true,
-                Err(error) => tracing::warn!(%error, "{WAITING}"),
+                Err(error) => writer.outage.report(&error),
             }
         }
         if read.is_empty() && !is_stopped {
@@ -247,7 +248,25 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
     }
 }
 
-const WAITING: &str = "the lists of players' hands wait for the database";
+/// Outage of the database: one line in the log when it begins, one when it is over.
+#[derive(Default)]
+struct Outage {
+    has_begun: bool,
+}
+
+impl Outage {
+    fn report(&mut self, error: &ReadError) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            tracing::warn!(%error, "the lists of players' hands wait for the database");
+        }
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(&mut self.has_begun) {
+            tracing::info!("the lists of players' hands go on");
+        }
+    }
+}
 
 /// Writer of rows behind the log.
 struct Writer {
@@ -255,6 +274,7 @@ struct Writer {
     reader: Reader,
     /// Events that the tables have.
     written: u64,
+    outage: Outage,
 }
 
 impl Writer {
@@ -288,13 +308,16 @@ impl Writer {
             added => added,
         };
         match added {
-            Ok(written) => self.written = written,
+            Ok(written) => {
+                self.written = written;
+                self.outage.end();
+            }
             Err(error) => self.wait(&error).await,
         }
     }
 
-    async fn wait(&self, error: &ReadError) {
-        tracing::warn!(%error, "{WAITING}");
+    async fn wait(&mut self, error: &ReadError) {
+        self.outage.report(error);
         tokio::time::sleep(RETRY_PAUSE).await;
     }
 }

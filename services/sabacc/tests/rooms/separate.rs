@@ -311,7 +311,7 @@ async fn what_runs_elsewhere_can_be_measured() {
         (apart.url(1), key("bench.pem"), apart.url(3), key("issuer.pem"));
     let ledger = ["bench", "ledger", "--seconds", "1", "--clients", "4", "--json"];
     let ledger = [&ledger[..], &["--server", &wallet, "--key", &bench]].concat();
-    let table = ["bench", "table", "--tables", "1", "--players", "2", "--seconds", "1", "--json"];
+    let table = ["bench", "table", "--tables", "1", "--players", "2", "--seconds", "3", "--json"];
     let table = [&table[..], &["--server", &gateway, "--key", &issuer]].concat();
     for (arguments, names) in [(ledger, 4), (table, 1)] {
         let mut command = program("sabacc");

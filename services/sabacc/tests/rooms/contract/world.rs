@@ -22,6 +22,7 @@ const SHORTEST_MS: u32 = 500;
 /// Hand that has ended, with the players who were dealt in and have disputed nothing.
 struct PlayedHand {
     table: TableId,
+    hand_no: u64,
     players: Vec<Guest>,
 }
 
@@ -137,20 +138,23 @@ impl World {
         self.party.get_or_init(begin).await
     }
 
-    /// Returns a player who may dispute the second hand of a table.
-    pub(super) async fn disputer(&self) -> (Guest, TableId) {
+    /// Returns a player who may dispute a hand, its table and its number.
+    pub(super) async fn disputer(&self) -> (Guest, TableId, u64) {
         let mut played = self.played.lock().await;
         loop {
             if let Some(hand) = &mut *played
                 && let Some(player) = hand.players.pop()
             {
-                return (player, hand.table);
+                return (player, hand.table, hand.hand_no);
             }
             let config = quick_table("disputes");
             let mut party = Party::at(&self.place, &self.room.url, 8, config).await;
-            // The first hand may have begun before all were seated.
-            party.play_until(|view| view.hand_no >= 3).await;
-            *played = Some(PlayedHand { table: party.table, players: party.guests });
+            // Those before may have begun without somebody.
+            let all =
+                |view: &pb::TableView| view.hand.as_ref().is_some_and(|it| it.seats.len() == 8);
+            let hand_no = party.play_until(all).await.1.hand_no;
+            party.play_until(|view| view.hand_no > hand_no).await;
+            *played = Some(PlayedHand { table: party.table, hand_no, players: party.guests });
         }
     }
 

@@ -63,11 +63,11 @@ pub(super) async fn dispute_service(world: &World, method: &str) -> Option<Prepa
 }
 
 async fn dispute(world: &World) -> (Guest, Value) {
-    let (player, table) = world.disputer().await;
+    let (player, table, hand_no) = world.disputer().await;
     let request = json!({
         "request_id": request_id(),
         "table_id": table.to_string(),
-        "hand_no": "2",
+        "hand_no": hand_no.to_string(),
         "text": "the cards were known",
     });
     (player, request)
