@@ -103,7 +103,7 @@ pub struct Move {
 /// refused. Where several of the list have one kind, each is a choice of its own.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LegalMove {
-    /// Kind of the moves that are legal.
+    /// Kind of the moves that are legal. The verb of their lines is MoveDescription.verb of RulesService.
     #[prost(enumeration = "MoveKind", tag = "1")]
     pub kind: i32,
     /// Arguments to fill into the Move besides its kind, in the order of its line. Empty: the kind alone is the move.
@@ -921,6 +921,8 @@ pub enum ErrorReason {
     TokenRevoked = 70,
     /// (INVALID_ARGUMENT) A message, or the headers, are longer than this method takes.
     MessageTooLong = 80,
+    /// (UNIMPLEMENTED) The request is compressed: send it as it is.
+    Compressed = 81,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -981,6 +983,7 @@ impl ErrorReason {
             Self::GameDisabled => "ERROR_REASON_GAME_DISABLED",
             Self::TokenRevoked => "ERROR_REASON_TOKEN_REVOKED",
             Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
+            Self::Compressed => "ERROR_REASON_COMPRESSED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1038,6 +1041,7 @@ impl ErrorReason {
             "ERROR_REASON_GAME_DISABLED" => Some(Self::GameDisabled),
             "ERROR_REASON_TOKEN_REVOKED" => Some(Self::TokenRevoked),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
+            "ERROR_REASON_COMPRESSED" => Some(Self::Compressed),
             _ => None,
         }
     }

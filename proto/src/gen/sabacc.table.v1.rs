@@ -4083,7 +4083,8 @@ pub mod table_service_client {
             self.inner.streaming(req, path, codec).await
         }
         /// Take part in the chance of a hand: commit to 32 random bytes that nobody knows, normally while the hand before is
-        /// played. Once for each hand; answered with a receipt when the commitment is on record.
+        /// played. Once for each hand; answered with a receipt when the commitment is on record. A player who sits down commits to
+        /// TableView.next_hand right after it: only seats that have committed are dealt in.
         pub async fn commit_entropy(
             &mut self,
             request: impl tonic::IntoRequest<super::CommitEntropyRequest>,
@@ -4317,7 +4318,8 @@ pub mod table_service_server {
             request: tonic::Request<tonic::Streaming<super::PlayRequest>>,
         ) -> std::result::Result<tonic::Response<Self::PlayStream>, tonic::Status>;
         /// Take part in the chance of a hand: commit to 32 random bytes that nobody knows, normally while the hand before is
-        /// played. Once for each hand; answered with a receipt when the commitment is on record.
+        /// played. Once for each hand; answered with a receipt when the commitment is on record. A player who sits down commits to
+        /// TableView.next_hand right after it: only seats that have committed are dealt in.
         async fn commit_entropy(
             &self,
             request: tonic::Request<super::CommitEntropyRequest>,
