@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use chassis::auth::Role;
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use proto::table::v1 as pb;
 use proto::table::v1::play_response::Message as PlayMessage;
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use rustix::process::Signal;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::harness::{LONG_TIMEOUT, RoomHarness, poll_until};
@@ -97,14 +98,18 @@ enum By {
 /// Resumed stream of either method.
 enum Resumed {
     Watch(tonic::Streaming<pb::WatchTableResponse>),
-    Play(tonic::Streaming<pb::PlayResponse>),
+    Play {
+        stream: tonic::Streaming<pb::PlayResponse>,
+        /// Holds the player's own side of the stream open.
+        _stays: oneshot::Sender<()>,
+    },
 }
 
 impl Resumed {
     async fn next(&mut self) -> Option<Message> {
         match self {
             Resumed::Watch(stream) => stream.message().await.unwrap()?.message,
-            Resumed::Play(stream) => match stream.message().await.unwrap()?.message? {
+            Resumed::Play { stream, .. } => match stream.message().await.unwrap()?.message? {
                 PlayMessage::Seen(seen) => seen.message,
                 other => panic!("nothing was decided: {other:?}"),
             },
@@ -113,23 +118,19 @@ impl Resumed {
 }
 
 /// Opens a stream in which a player may decide, as soon as the limits allow it.
-async fn play(
-    url: &str,
-    table: &str,
-    token: &str,
-    resume: &[u8],
-) -> tonic::Streaming<pb::PlayResponse> {
+async fn play(url: &str, table: &str, token: &str, resume: &[u8]) -> Resumed {
     let mut tables = tables(url);
     let opened = async {
         loop {
+            let (stays, gone) = oneshot::channel();
             let (table_id, resume_token) = (table.to_owned(), resume.to_vec());
             let to_watch = pb::WatchTableRequest { table_id, resume_token };
             let first = Some(pb::play_request::Message::Watch(to_watch));
             // The player says no more, but stays.
-            let said = futures_util::stream::iter([pb::PlayRequest { message: first }])
-                .chain(futures_util::stream::pending());
-            match tables.play(with_token(token, said)).await {
-                Ok(stream) => return stream.into_inner(),
+            let until_gone = gone.into_stream().filter_map(async |_| None);
+            let said = futures_util::stream::iter([pb::PlayRequest { message: first }]);
+            match tables.play(with_token(token, said.chain(until_gone))).await {
+                Ok(stream) => return Resumed::Play { stream: stream.into_inner(), _stays: stays },
                 // Streams that were dropped a moment ago count too.
                 Err(status) if status.code() == tonic::Code::ResourceExhausted => {
                     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
@@ -151,7 +152,7 @@ async fn messages_before_live(
 ) -> Vec<Message> {
     let mut stream = match by {
         By::WatchTable => Resumed::Watch(watch(url, table, token, resume).await),
-        By::Play => Resumed::Play(play(url, table, token, resume).await),
+        By::Play => play(url, table, token, resume).await,
     };
     let mut past = Vec::new();
     let reading = async {
