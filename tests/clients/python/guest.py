@@ -7,8 +7,6 @@ import time
 from typing import Any
 
 import grpc
-from google.rpc.error_details_pb2 import RetryInfo
-from grpc_status import rpc_status
 
 from hand import check
 from sabacc.table.v1.people_pb2_grpc import PeopleServiceStub
@@ -21,7 +19,7 @@ from sabacc.table.v1.table_pb2 import (
     TableView,
 )
 from sabacc.table.v1.table_pb2_grpc import TableServiceStub
-from stream import request_id
+from stream import request_id, retry_delay
 
 ATTEMPTS = 10
 AGAIN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED)
@@ -39,17 +37,6 @@ def call(method: grpc.UnaryUnaryMultiCallable, request: Any, token: str = "") ->
                 raise
             time.sleep(retry_delay(error))
     raise AssertionError("the last attempt returns or raises")
-
-
-def retry_delay(error: Any) -> float:
-    """The seconds that a refusal says to wait: its RetryInfo. A lost connection says nothing."""
-    status = rpc_status.from_call(error)
-    for detail in status.details if status else []:
-        if detail.Is(RetryInfo.DESCRIPTOR):
-            info = RetryInfo()
-            detail.Unpack(info)
-            return info.retry_delay.ToTimedelta().total_seconds()
-    return 0.5
 
 
 class Guest:

@@ -12,14 +12,19 @@ import secrets
 import time
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import grpc
+from google.rpc.error_details_pb2 import RetryInfo
+from grpc_status import rpc_status
 
 from sabacc.table.v1.table_pb2 import PlayRequest, PlayResponse, WatchTableRequest
 from sabacc.table.v1.table_pb2_grpc import TableServiceStub
 
 # Attempts in a row without a message between them.
-ATTEMPTS = 5
+ATTEMPTS = 10
+# A connection that is gone or a server that stops; too much at once; our own drop.
+AGAIN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.CANCELLED)
 
 
 def request_id() -> str:
@@ -27,6 +32,17 @@ def request_id() -> str:
     again. (Python has `uuid.uuid7` from 3.14 on.)"""
     random = 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
     return str(uuid.UUID(int=time.time_ns() // 1_000_000 << 80 | random))
+
+
+def retry_delay(error: Any) -> float:
+    """The seconds that a refusal says to wait: its RetryInfo. A lost connection says nothing."""
+    status = rpc_status.from_call(error)
+    for detail in status.details if status else []:
+        if detail.Is(RetryInfo.DESCRIPTOR):
+            info = RetryInfo()
+            detail.Unpack(info)
+            return info.retry_delay.ToTimedelta().total_seconds()
+    return 0.5
 
 
 class PlayStream:
@@ -85,10 +101,9 @@ class PlayStream:
                     if self._dropped:
                         break
             except grpc.RpcError as error:
-                # UNAVAILABLE is a connection that is gone or a server that stops; CANCELLED our own drop.
-                again = error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
-                if not again or attempts == ATTEMPTS:
+                if error.code() not in AGAIN or attempts == ATTEMPTS:
                     raise
+                time.sleep(retry_delay(error))
             attempts += 1
             self._dropped = False
             self.close()
