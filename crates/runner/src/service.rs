@@ -188,7 +188,11 @@ impl Service {
         let routes = routes.add(logs).await;
         let app = routes.build(proto::DESCRIPTORS, &config.auth.issuers, limits, clock)?;
         notary.report_health(health.clone());
-        let app = PathRouter::new(LOGS_PATH, Files::new(notary.clone(), name, entries), app);
+        let app = PathRouter::new(
+            |path| path.starts_with(LOGS_PATH),
+            Files::new(notary.clone(), name, entries),
+            app,
+        );
         let server = Server::from_config(&config, health, drain.clone())?;
         let mut owner = tokio::spawn(owner);
         let mut served = Box::pin(server.run(bound, app));

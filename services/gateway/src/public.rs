@@ -37,13 +37,18 @@ use crate::audits::{Audits, PublicBundle};
 use crate::reasons;
 
 /// Path of the keys.
-pub(crate) const KEYS: &str = "/keys.txt";
+const KEYS: &str = "/keys.txt";
 /// Path of the verifier's page.
-pub(crate) const PAGE: &str = "/verify.html";
+const PAGE: &str = "/verify.html";
 /// Path of the description of the API.
-pub(crate) const API: &str = "/api.json";
+const API: &str = "/api.json";
 /// Prefix of the paths of bundles.
-pub(crate) const BUNDLES: &str = "/hands/";
+const BUNDLES: &str = "/hands/";
+
+/// Whether a path is that of a public file, or should be.
+pub(crate) fn is_public(path: &str) -> bool {
+    [API, BUNDLES, KEYS, REASONS_PAGE, PAGE].iter().any(|prefix| path.starts_with(prefix))
+}
 
 /// Header of a bundle: the logs of whose witnesses none had signed in time.
 const UNCOSIGNED: HeaderName = HeaderName::from_static("x-sabacc-uncosigned");

@@ -1,5 +1,5 @@
-//! Router by path, for plain files and gRPC on one port: paths with a given prefix go to a service
-//! of their own, without a token; all others go to the gRPC services.
+//! Router by path, for plain files and gRPC on one port: some paths go to a service of their own,
+//! without a token; all others go to the gRPC services.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -12,16 +12,16 @@ use tower::Service;
 /// Two services on one port, told apart by the path.
 #[derive(Clone)]
 pub struct PathRouter<P, A> {
-    prefix: &'static str,
+    is_plain: fn(&str) -> bool,
     plain: P,
     app: A,
 }
 
 impl<P, A> PathRouter<P, A> {
-    /// `plain` answers paths that begin with `below`, such as `/log/`; `app` answers the others.
+    /// `plain` answers the paths of which `is_plain` holds; `app` answers the others.
     #[must_use]
-    pub const fn new(below: &'static str, plain: P, app: A) -> PathRouter<P, A> {
-        PathRouter { prefix: below, plain, app }
+    pub const fn new(is_plain: fn(&str) -> bool, plain: P, app: A) -> PathRouter<P, A> {
+        PathRouter { is_plain, plain, app }
     }
 }
 
@@ -42,7 +42,7 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if request.uri().path().starts_with(self.prefix) {
+        if (self.is_plain)(request.uri().path()) {
             Either::Left(self.plain.call(request))
         } else {
             Either::Right(self.app.call(request))

@@ -58,7 +58,9 @@ impl TableState {
 
     fn entropy(&mut self, entropy: &pb::Entropy) {
         self.view.hand_no = entropy.hand_no;
-        self.view.next_hand = None;
+        // The dealer may have committed to the hand after it before it is closed.
+        self.view.next_hand.take_if(|next| next.hand_no <= entropy.hand_no);
+        self.view.hand.take_if(|hand| hand.hand_no < entropy.hand_no);
         self.view.entropy = Some(entropy.clone());
     }
 
@@ -236,6 +238,25 @@ mod tests {
             pb::HandSeat { player_id: PlayerId([3; 16]).to_string(), ..place(3, &[]) },
         ];
         What::HandStarted(pb::HandStarted { hand_no: 9, seats, ..pb::HandStarted::default() })
+    }
+
+    /// Entropy of a hand is shown twice: when it opens and when it is closed. Between them the dealer
+    /// may have committed to the hand after it.
+    #[test]
+    fn a_hand_that_opens_ends_what_was_shown_of_those_before_it_and_nothing_else() {
+        let entropy =
+            |closed| What::Entropy(pb::Entropy { hand_no: 10, closed, ..pb::Entropy::default() });
+        let next = |hand_no| What::NextHand(pb::NextHand { hand_no, ..pb::NextHand::default() });
+        let updates = vec![starts(), next(10), entropy(false), next(11), entropy(true)];
+        let shown = |seen: usize| {
+            let state = after(updates[..seen].to_vec());
+            let view = state.view();
+            let next = view.next_hand.as_ref().map(|next| next.hand_no);
+            (view.hand.as_ref().map(|hand| hand.hand_no), next)
+        };
+        assert_eq!(shown(2), (Some(9), Some(10)));
+        assert_eq!(shown(3), (None, None));
+        assert_eq!(shown(5), (None, Some(11)));
     }
 
     #[test]
