@@ -68,7 +68,7 @@ class Explorer {
         el(
           "details",
           { open: words !== "" || methods.some((one) => one.path === this.path) || found.length === 1 },
-          el("summary", {}, service.name),
+          el("summary", { title: service.name }, /** @type {string} */ (service.name.split(".").pop())),
           ...methods.map((one) =>
             el(
               "a",

@@ -32,6 +32,7 @@ export function show(main, parameters) {
     return () => ending.abort();
   }
   loadInto(page, () => load(parameters, ending.signal), "Reading the hand and checking it \u2026");
+  page.prepend(pageHead(parameters.no ? `Hand ${parameters.no}` : "A hand"));
   return () => ending.abort();
 }
 
@@ -77,16 +78,17 @@ async function load(parameters, signal) {
   const hand = { tableId: told.tableId ?? parameters.table, handNo: told.handNo ?? parameters.no, handId: told.handId ?? parameters.id ?? "" };
   const audit = await call(`${AUDIT}/AuditHand`, { tableId: hand.tableId, handNo: hand.handNo }, { signal });
   hand.handId = audit.handId ?? hand.handId;
-  const [table, deck, names] = await Promise.all([tableName(hand.tableId), deckOf(told.history?.variant), namesOf(told.history)]);
-  return draw({ told, why, hand, audit, table, deck, names });
+  const [table, deck] = await Promise.all([tableOf(hand.tableId), deckOf(told.history?.variant)]);
+  const names = await namesOf(told.history, table?.seats ?? []);
+  return draw({ told, why, hand, audit, table: table?.name ?? "", deck, names });
 }
 
 /** @param {string} tableId */
-async function tableName(tableId) {
+async function tableOf(tableId) {
   try {
-    return (await call("sabacc.table.v1.TableService/GetTable", { tableId })).table?.name ?? "";
+    return (await call("sabacc.table.v1.TableService/GetTable", { tableId })).table;
   } catch {
-    return "";
+    return null;
   }
 }
 
@@ -99,15 +101,18 @@ async function deckOf(variant) {
 }
 
 /**
- * Names of the players by seat.
+ * Names of the players by seat: those of the table where they still sit there, else asked for.
  *
  * @param {any} history
+ * @param {any[]} seated
  * @returns {Promise<Map<number, string>>}
  */
-async function namesOf(history) {
+async function namesOf(history, seated) {
   const seats = (history?.seats ?? []).map(Number);
   const found = await Promise.all(
     (history?.players ?? []).map(async (/** @type {string} */ playerId) => {
+      const there = seated.find((one) => one.playerId === playerId);
+      if (there) return there.name || shortId(playerId);
       try {
         return (await call("sabacc.table.v1.PeopleService/GetPlayer", { playerId })).name || shortId(playerId);
       } catch {
@@ -125,7 +130,7 @@ function draw({ told, why, hand, audit, table, deck, names }) {
   const mine = Number(told.viewerSeat ?? 0);
   const { steps, sure } = replay(audit.story ?? [], seats, history?.variant ?? "");
   return [
-    head({ hand, audit, table, deck, history }),
+    head({ hand, table, deck, history }),
     why ? refused(why) : null,
     steps.length > 0 && seats.length > 0
       ? panel("What happened", ...new Player({ steps, sure, names, deck: deck.deck, mine, button: seats[seats.length - 1] }).parts())
@@ -140,7 +145,7 @@ function draw({ told, why, hand, audit, table, deck, names }) {
 }
 
 /** @param {any} all */
-function head({ hand, audit, table, deck, history }) {
+function head({ hand, table, deck, history }) {
   const no = Number(hand.handNo);
   const to = (/** @type {number} */ other, /** @type {string} */ words) =>
     other < 1 ? null : el("a", { class: "button small", href: `#/hand?table=${hand.tableId}&no=${other}` }, words);
@@ -148,7 +153,6 @@ function head({ hand, audit, table, deck, history }) {
     `Hand ${credits(hand.handNo)}`,
     [deck.title, table ? ` at ${table}` : "", history?.startedAt ? `, ${dayTime(history.startedAt)}` : ""],
     el("div", { class: "row" }, to(no - 1, "\u2190 The hand before"), to(no + 1, "The next hand \u2192"), el("a", { class: "button small", href: `#/table/${hand.tableId}` }, "To the table")),
-    audit ? null : null,
   );
 }
 
@@ -194,18 +198,34 @@ function outcomePanel(history, names) {
   );
 }
 
+/** Lines of a settlement behind their subject: their form, and their words. @type {Array<[RegExp, string]>} */
+const SETTLED = [
+  [/^wins main (\d+)$/, "wins $1 from the main pot"],
+  [/^wins credits (\d+)$/, "wins $1, the whole pot"],
+  [/^wins sabacc (\d+)$/, "wins the Sabacc Pot: $1"],
+  [/^wins side-(\d+) (\d+)$/, "wins $2 from side pot $1"],
+  [/^returned (\d+)$/, "gets back $1 that nobody matched"],
+  [/^pays sabacc (\d+) short (\d+)$/, "pays $1 into the Sabacc Pot, $2 less than is due: that is all there is"],
+  [/^pays sabacc (\d+)$/, "pays $1 into the Sabacc Pot"],
+  [/^eliminated$/, "is out of chips"],
+  [/^(\S+) moves sabacc (\d+)$/, "$2 of the $1 pot go into the Sabacc Pot"],
+  [/^pot carries (\d+)$/, "$1 are carried to the next hand"],
+  [/^rake (\d+)$/, "The house takes $1"],
+];
+
 /**
- * Line of a settlement with the player's name in place of `p1`.
+ * Line of a settlement in words, with the player's name in place of `p1`.
  *
  * @param {string} line
  * @param {any} history
  * @param {Map<number, string>} names
  */
 function worded(line, history, names) {
-  return line.replace(/\bp(\d+)\b/g, (all, at) => {
-    const seat = history.seats?.[Number(at) - 1];
-    return seat ? `seat ${seat} (${names.get(Number(seat))})` : all;
-  });
+  const [, player, rest = line] = /^p(\d+) (.*)$/.exec(line) ?? [];
+  const seat = history.seats?.[Number(player) - 1];
+  const form = SETTLED.find(([one]) => one.test(rest));
+  const words = form ? rest.replace(form[0], form[1]) : rest;
+  return seat ? `${names.get(Number(seat))} (seat ${seat}) ${words}` : words;
 }
 
 /** @param {{tableId: string, handNo: string}} hand */

@@ -4,7 +4,7 @@ import { call, session } from "../../api/session.js";
 import { el, panel, refill } from "../parts/dom.js";
 import { callForm, control } from "../parts/forms.js";
 import { fromBase64, requestId, saveFile, toBase64, toHex } from "../parts/words.js";
-import { evidenceOfHand } from "../parts/evidence.js";
+import { copyForOthers } from "../parts/evidence.js";
 
 /** Most bytes of evidence that a dispute takes. */
 const MOST = 256 * 1024;
@@ -28,7 +28,7 @@ export function disputePanel(hand) {
   const box = /** @type {HTMLInputElement} */ (attach.querySelector("input"));
   box.disabled = true;
   const size = el("p", { class: "hint muted" }, "This browser keeps no evidence of this hand.");
-  evidenceOfHand(hand).then((bytes) => {
+  copyForOthers(hand).then((bytes) => {
     if (!bytes || bytes.length === 0) return;
     kept = bytes;
     box.disabled = false;

@@ -32,7 +32,7 @@ export function verdictPanel(audit) {
     title,
     el("div", { class: `notice ${kind} sentences` }, ...(audit.sentences ?? []).map((/** @type {string} */ text) => el("p", {}, text))),
     el("p", { class: "muted" }, "This is the room's own word. Take the bundle to the verifier, below, to trust nobody's."),
-    ...(audit.notes ?? []).map((/** @type {string} */ text) => el("p", { class: "notice warn" }, text)),
+    audit.notes?.length ? el("ul", { class: "muted" }, ...audit.notes.map((/** @type {string} */ text) => el("li", {}, text))) : null,
     el(
       "details",
       { open: !all },

@@ -1,45 +1,61 @@
-// Evidence that this browser keeps, hand by hand. Only this module knows how it lies in the database.
+// Evidence that this browser keeps of the player's hands, as the pages list, save and forget it.
 
-import { keysOf, load, remove } from "../../keep/database.js";
+import { session } from "../../api/session.js";
+import { allHands, evidenceCopy, evidenceFile, handKey } from "../../chance/evidence.js";
+import { remove } from "../../keep/database.js";
+
+/** @typedef {{tableId: string, handNo: string, bytes: number}} KeptHand */
 
 /**
- * Hands of which evidence is kept.
+ * Hands of the player of which evidence is kept, by tables.
  *
- * @returns {Promise<Array<{key: string, bytes: number, record: any}>>}
+ * @returns {Promise<KeptHand[]>}
  */
 export async function keptEvidence() {
-  const keys = await keysOf("evidence", "");
-  return Promise.all(
-    keys.map(async (key) => {
-      const record = await load("evidence", key);
-      return { key, bytes: textOf(record).length, record };
-    }),
-  );
+  const player = session.player?.id;
+  if (!player) return [];
+  const hands = await allHands(player);
+  return Promise.all(hands.map(async (hand) => ({ ...hand, bytes: (await evidenceFile(player, hand.tableId, hand.handNo)).size })));
 }
 
 /**
- * Evidence of a hand as a file; null where none is kept.
+ * Evidence of a hand as the player keeps it.
  *
- * @param {{tableId: string, handNo: string, handId: string}} hand
+ * @param {{tableId: string, handNo: string}} hand
+ */
+export async function evidenceOf({ tableId, handNo }) {
+  return evidenceFile(session.player?.id ?? "", tableId, handNo);
+}
+
+/**
+ * Copy of a hand's evidence that may be shown to others; null where none is kept.
+ *
+ * @param {{tableId: string, handNo: string}} hand
  * @returns {Promise<Uint8Array | null>}
  */
-export async function evidenceOfHand(hand) {
-  const found = (await keptEvidence()).find(
-    ({ key }) => key.includes(hand.handId) || (key.includes(hand.tableId) && key.endsWith(`/${hand.handNo}`)),
-  );
-  return found ? new TextEncoder().encode(textOf(found.record)) : null;
+export async function copyForOthers({ tableId, handNo }) {
+  const player = session.player?.id;
+  const kept = player ? (await allHands(player)).some((one) => one.tableId === tableId && one.handNo === handNo) : false;
+  if (!player || !kept) return null;
+  return new Uint8Array(await (await evidenceCopy(player, tableId, handNo)).arrayBuffer());
 }
 
-/** @param {string} key */
-export const forgetEvidence = (key) => remove("evidence", key);
+/**
+ * Forgets the evidence of a hand.
+ *
+ * @param {{tableId: string, handNo: string}} hand
+ */
+export async function forgetEvidence({ tableId, handNo }) {
+  if (session.player) await remove("evidence", handKey(session.player.id, tableId, handNo));
+}
 
 /**
- * The evidence file of a record, whatever its form.
+ * Evidence of many hands as one file.
  *
- * @param {any} record
+ * @param {KeptHand[]} hands
  */
-export function textOf(record) {
-  if (typeof record === "string") return record;
-  const lines = Array.isArray(record) ? record : (record?.lines ?? []);
-  return `sabacc-evidence 1\n${lines.map((/** @type {string} */ line) => `${line}\n`).join("")}`;
+export async function evidenceOfAll(hands) {
+  const files = await Promise.all(hands.map(async (hand) => (await evidenceOf(hand)).text()));
+  const [header] = files[0].split("\n", 1);
+  return new Blob([`${header}\n`, ...files.map((text) => text.slice(header.length + 1))], { type: "text/plain" });
 }

@@ -89,9 +89,9 @@ const rate = (one, seconds) => (seconds * 1000) / Math.max(Number(one.coveredMs 
  * @param {import("../room.js").Followed} followed
  */
 export function overviewTab(into, followed) {
-  const numbers = el("div", { class: "stack" });
+  const numbers = el("div", { class: "tab-panel" });
   const plots = el("div", { class: "plots" });
-  const counts = el("div", { class: "stack" });
+  const counts = el("div", { class: "tab-panel" });
   let seconds = 3600;
   const samples = new LogSamples();
   const drawPlots = () => refill(plots, ...plotsOf(followed, samples, seconds));
