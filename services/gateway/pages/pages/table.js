@@ -49,7 +49,7 @@ class TablePage {
   constructor(id) {
     this.store = followTable(id);
     this.context = new Context(this.store);
-    this.part = new Part(this.store, id, () => this.draw());
+    this.part = new Part(this.store, id, () => this.draw(), (text) => this.tell({ text, tone: "bad" }));
     this.context.proofOf = (seat, index, card) => this.part.proofOf(seat, index, card);
     this.sound = new Sound();
     this.hand = new OwnHand(this.context);
@@ -57,7 +57,7 @@ class TablePage {
     this.felt = new Felt(this.context, (seat) => this.place.askSit(seat));
     this.motion = new Motion(this.context, this.felt, this.hand);
     this.moves = new Moves(this.context, this.hand, (move, legal) => this.part.act(move, legal));
-    this.notices = new Notices(this.context, () => void this.place.tryTo(() => this.part.seat()?.agreeToVoid()));
+    this.notices = new Notices(this.context, () => void this.place.tryTo(async () => (await this.part.seat()).agreeToVoid()), () => this.part.fault);
     this.aside = new Aside(this.context);
     this.heading = el("h1", { tabindex: -1 }, "Table");
     this.about = el("p", { class: "about" });

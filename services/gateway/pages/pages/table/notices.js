@@ -16,10 +16,11 @@ function dayTime(time) {
 }
 
 export class Notices {
-  /** @param {import("./context.js").Context} context @param {() => void} agree */
-  constructor(context, agree) {
+  /** @param {import("./context.js").Context} context @param {() => void} agree @param {() => string} fault gives why the room is not trusted any more */
+  constructor(context, agree, fault) {
     this.context = context;
     this.agree = agree;
+    this.fault = fault;
     this.element = el("div", { class: "notices" });
     this.drawn = "";
   }
@@ -40,6 +41,7 @@ export class Notices {
     /** @type {Notice[]} */
     const all = [];
     if (!session.canSign) all.push({ key: "look", tone: "warn", title: "You can only look here", text: "Players sign their decisions and take part in chance, and browsers let a page do that over HTTPS or on the room's own machine alone. Open this room by its https: address to play." });
+    if (this.fault()) all.push({ key: "fault", tone: "bad", title: "What the room showed does not check", text: `${this.fault()}. You commit to no further hand; the evidence is kept, on the page Me.` });
     const { refusal } = this.context.store;
     if (refusal) all.push({ key: "refusal", tone: "bad", title: "This table cannot be followed", text: refusal.message });
     if (!view) return all;

@@ -6,11 +6,16 @@ import { session } from "../../api/session.js";
 /** @typedef {import("../../types.js").LegalMove} LegalMove */
 
 export class Part {
-  /** @param {import("../../store/table.js").TableStore} store @param {string} tableId @param {() => void} changed */
-  constructor(store, tableId, changed) {
+  /** @param {import("../../store/table.js").TableStore} store @param {string} tableId @param {() => void} changed @param {(text: string) => void} noticed */
+  constructor(store, tableId, changed, noticed) {
     this.store = store;
     this.tableId = tableId;
     this.changed = changed;
+    this.noticed = noticed;
+    /** Whose Seat it is. */
+    this.owner = "";
+    /** Gives a card's key among the proofs. @type {((handNo: any, proof: any) => string) | null} */
+    this.cardKey = null;
     /** @type {any} */
     this.made = null;
     this.ended = false;
@@ -19,32 +24,41 @@ export class Part {
     this.open();
   }
 
-  /** Makes the Seat, where this browser can sign. */
+  /** Makes the Seat of who is signed in, where this browser can sign. */
   async make() {
     await session.ready;
-    if (!session.canSign || this.made || this.ended) return;
-    const { Seat } = await import("../../chance/seat.js");
-    if (this.made || this.ended) return;
-    this.made = new Seat(this.store);
-    this.made.addEventListener("proof", this.changed);
+    const owner = session.viewer;
+    if (!session.canSign || this.ended || (this.made && this.owner === owner)) return;
+    const [{ Seat }, { cardKey }] = await Promise.all([import("../../chance/seat.js"), import("../../chance/cards.js")]);
+    if (this.ended || session.viewer !== owner || (this.made && this.owner === owner)) return;
+    this.made?.close();
+    [this.made, this.owner, this.cardKey] = [new Seat(this.store), owner, cardKey];
+    for (const name of ["proof", "fault"]) this.made.addEventListener(name, this.changed);
+    this.made.addEventListener("notice", (/** @type {CustomEvent} */ event) => this.noticed(event.detail.text));
     this.changed();
   }
 
-  /** One's Seat; null while there is none. */
-  seat() { return this.made; }
+  /** One's Seat. @returns {Promise<any>} */
+  async seat() {
+    await this.make();
+    if (!this.made) throw new Error("This page can only look: it was not loaded over HTTPS or from the room's own machine.");
+    return this.made;
+  }
+
+  /** Why the room is not trusted any more; empty: it is. */
+  get fault() { return this.made?.fault ? String(this.made.fault.message ?? this.made.fault) : ""; }
 
   /** Decides. @param {Move} move @param {LegalMove} legal */
   async act(move, legal) {
-    if (!this.made) throw new Error("This page cannot sign yet; try again in a moment.");
-    await this.made.act(move, legal);
+    await (await this.seat()).act(move, legal);
   }
 
   /** Proof of a card: what this browser has checked. @param {number} _seat @param {number} _index @param {any} card @returns {{state: string, steps: any[]} | null} */
   proofOf(_seat, _index, card) {
     const proof = card?.proof;
     if (!proof) return null;
-    const key = `${this.store.view?.hand?.handNo}/${proof.op ?? 0}/${proof.position ?? 0}`;
-    const found = this.made?.proofs?.get(key);
+    const key = this.cardKey?.(this.store.view?.hand?.handNo, proof);
+    const found = this.made?.proofs.get(key);
     if (!found) return { state: this.made ? "pending" : "none", steps: [] };
     return { state: found.valid ? "valid" : "invalid", steps: found.steps ?? [] };
   }
@@ -52,7 +66,6 @@ export class Part {
   end() {
     this.ended = true;
     session.removeEventListener("change", this.open);
-    this.made?.removeEventListener("proof", this.changed);
-    this.made?.close?.();
+    this.made?.close();
   }
 }

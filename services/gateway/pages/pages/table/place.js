@@ -5,7 +5,7 @@ import { credits } from "../../elements/sheet.js";
 import { el } from "./dom.js";
 
 export class Place {
-  /** @param {import("./context.js").Context} context @param {() => any} seat gives one's Seat, which takes part in chance */
+  /** @param {import("./context.js").Context} context @param {() => Promise<any>} seat gives one's Seat, which takes part in chance */
   constructor(context, seat) {
     this.context = context;
     this.seat = seat;
@@ -34,7 +34,7 @@ export class Place {
     const leaving = own.state === "SEAT_STATE_LEAVING";
     if (leaving) return [el("span", { class: "tag warn" }, "You leave when the hand ends")];
     return [
-      el("button", { type: "button", class: `button small ${out ? "primary" : "quiet"}`, click: () => this.tryTo(() => this.seat()?.sitOut(!out)) }, out ? "Come back" : "Sit out"),
+      el("button", { type: "button", class: `button small ${out ? "primary" : "quiet"}`, click: () => this.tryTo(async () => (await this.seat()).sitOut(!out)) }, out ? "Come back" : "Sit out"),
       el("button", { type: "button", class: "button small quiet", click: () => this.askTopUp() }, "Top up"),
       el("button", { type: "button", class: "button small quiet", click: () => this.askLeave() }, "Leave"),
     ];
@@ -56,7 +56,7 @@ export class Place {
     const fields = name ? [el("label", { class: "field" }, "Name at the table", name)] : [];
     this.ask(seat ? `Sit down in seat ${seat}` : "Sit down", "Credits go from your account to your seat, and back when you leave. They are play money.", { least, most, value: Math.min(most, least * 2), fields, act: name ? "Join and sit down" : "Sit down" }, async (amount) => {
       if (!session.player) await session.signInAsGuest(name?.value.trim() ?? "");
-      await this.seat()?.sitDown({ seat, buyIn: String(amount) });
+      await (await this.seat()).sitDown({ seat, buyIn: String(amount) });
     });
   }
 
@@ -64,13 +64,13 @@ export class Place {
     const { view } = this.context;
     const own = view?.seats?.find((one) => one.seat === view.yourSeat);
     const most = Math.max(1, Number(view?.maxBuyInCredits ?? 0) - Number(own?.stackCredits ?? 0));
-    this.ask("Top up", "Credits from your account to your seat, between hands.", { least: 1, most, value: most, fields: [], act: "Top up" }, (amount) => this.seat()?.topUp(String(amount)));
+    this.ask("Top up", "Credits from your account to your seat, between hands.", { least: 1, most, value: most, fields: [], act: "Top up" }, async (amount) => (await this.seat()).topUp(String(amount)));
   }
 
   askLeave() {
     const inHand = this.context.view?.hand?.phase !== "HAND_PHASE_OVER" && this.context.view?.hand?.seats?.some((one) => one.seat === this.context.view?.yourSeat);
     const text = inHand ? "You are in a hand: from now on every decision of yours is its default, and your credits go to your account when it ends." : "Your credits go to your account.";
-    this.ask("Leave the table", text, { least: 0, most: 0, value: 0, fields: [], act: "Leave" }, () => this.seat()?.standUp());
+    this.ask("Leave the table", text, { least: 0, most: 0, value: 0, fields: [], act: "Leave" }, async () => (await this.seat()).standUp());
   }
 
   /** Opens a dialog that asks for an amount. @param {string} title @param {string} text
