@@ -30,8 +30,7 @@ function after(view, update, viewer) {
   if (update.handEnded) return handEnded(view, update.handEnded);
   if (update.closed) return { ...view, closed: true };
   if (update.nextHand) return { ...view, nextHand: update.nextHand };
-  if (update.entropy)
-    return { ...view, handNo: update.entropy.handNo, nextHand: undefined, entropy: update.entropy };
+  if (update.entropy) return opened(view, update.entropy);
   if (update.voided) return voided(view, update.voided);
   if (update.stopped) return { ...view, stopped: update.stopped.stopped };
   if (update.suspension) return suspended(view, update.suspension);
@@ -48,6 +47,14 @@ function seatChanged(view, { seat, vacated, yourStanding }, viewer) {
   const isOwn = viewer ? seat.playerId === viewer : view.yourSeat === seat.seat;
   if (!isOwn) return { ...view, seats };
   return { ...view, seats, yourSeat: vacated ? undefined : seat.seat, yourStanding };
+}
+
+/** A hand is open, so the one before is not shown any more. @param {TableView} view @param {import("../types.js").Entropy} entropy @returns {TableView} */
+function opened(view, entropy) {
+  const hand = view.hand?.handNo === entropy.handNo ? view.hand : undefined;
+  // The dealer may have promised the hand after it already.
+  const nextHand = view.nextHand?.handNo === entropy.handNo ? undefined : view.nextHand;
+  return { ...view, handNo: entropy.handNo, nextHand, entropy, hand };
 }
 
 /** @param {TableView} view @param {import("../types.js").HandStarted} started @returns {TableView} */
