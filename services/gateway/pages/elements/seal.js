@@ -22,7 +22,8 @@ const SHEET = sheet(`
   [popover] { color: var(--ink, #222); background: var(--raised, #fff); border: 1px solid var(--line-strong, #999); border-radius: var(--radius, 14px); box-shadow: var(--lift-3, 0 20px 50px #0006); padding: 1.25rem; max-width: min(30rem, calc(100vw - 2rem)); margin: auto; font: 400 .9375rem/1.5 var(--text, sans-serif); text-align: left; white-space: normal; }
   [popover]::backdrop { background: #06070ab0; }
   h3 { margin: 0 0 .35rem; font: 700 1.125rem/1.2 var(--display, sans-serif); } p { margin: 0; color: var(--ink-soft, #555); }
-  ol { margin: .9rem 0 0; padding-left: 1.3em; display: grid; gap: .4rem; } li { overflow-wrap: anywhere; }
+  ol { margin: .9rem 0 0; padding-left: 1.3em; display: grid; gap: .4rem; } li { overflow-wrap: anywhere; } code { display: block; font: 500 .75rem/1.4 var(--mono, monospace); color: var(--ink-faint, #777); max-height: 4.2em; overflow: auto; }
+  [popover] { max-height: 80dvh; overflow: auto; }
 `);
 
 /** Outline of the wax: a circle with sixteen teeth. */
@@ -39,7 +40,7 @@ export class SabaccSeal extends HTMLElement {
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [SHEET];
     root.innerHTML = '<button type="button" class="seal" popovertarget="proof"></button><div id="proof" popover><h3></h3><p></p><ol></ol></div>';
-    /** @type {(string | {text?: string, name?: string, valid?: boolean})[]} */
+    /** @type {(string | {text: string, value?: string})[]} */
     this.lines = [];
   }
 
@@ -67,7 +68,12 @@ export class SabaccSeal extends HTMLElement {
     /** @type {HTMLElement} */ (root.querySelector("p")).textContent = state.text;
     /** @type {HTMLElement} */ (root.querySelector("ol")).replaceChildren(...this.lines.map((line) => {
       const item = document.createElement("li");
-      item.textContent = typeof line === "string" ? line : `${line.text ?? line.name ?? ""}${line.valid === false ? " (fails)" : ""}`;
+      item.textContent = typeof line === "string" ? line : line.text;
+      if (typeof line !== "string" && line.value) {
+        const value = document.createElement("code");
+        value.textContent = line.value;
+        item.append(value);
+      }
       return item;
     }));
   }

@@ -3,7 +3,7 @@
 /** Makes a style sheet that shadow roots adopt. @param {string} css @returns {CSSStyleSheet} */
 export function sheet(css) {
   const made = new CSSStyleSheet();
-  made.replaceSync(css);
+  made.replaceSync(`[hidden] { display: none !important; } ${css}`);
   return made;
 }
 

@@ -52,7 +52,9 @@ function seatChanged(view, { seat, vacated, yourStanding }, viewer) {
 /** A hand is open, so the one before is not shown any more. @param {TableView} view @param {import("../types.js").Entropy} entropy @returns {TableView} */
 function opened(view, entropy) {
   const hand = view.hand?.handNo === entropy.handNo ? view.hand : undefined;
-  return { ...view, handNo: entropy.handNo, nextHand: undefined, entropy, hand };
+  // The dealer may have promised the hand after it already.
+  const nextHand = view.nextHand?.handNo === entropy.handNo ? undefined : view.nextHand;
+  return { ...view, handNo: entropy.handNo, nextHand, entropy, hand };
 }
 
 /** @param {TableView} view @param {import("../types.js").HandStarted} started @returns {TableView} */
