@@ -52,6 +52,7 @@ class Explorer {
   draw(api) {
     this.api = api;
     const find = control({ name: "find", label: "Find a method", attributes: { oninput: (/** @type {any} */ event) => this.drawList(event.target.value) } });
+    this.path = this.wanted || "sabacc.table.v1.TableService/ListTables";
     this.drawList("");
     this.choose(this.wanted || "sabacc.table.v1.TableService/ListTables");
     return el("div", { class: "with-side" }, el("div", { class: "side-box" }, find, this.list), this.one);
@@ -142,7 +143,7 @@ class Explorer {
         el("p", { class: "eyebrow" }, method.service),
         el("h2", { id: "api-name" }, method.name),
         el("p", { class: "row" }, method.serverStreaming ? tag("streams its answers", "accent") : tag("one answer"), method.clientStreaming ? tag("streams requests: not from a browser", "warn") : null, el("code", { class: "hex" }, `${method.input.slice(1)} \u2192 ${method.output.slice(1)}`)),
-        el("div", { class: "two" }, el("div", { class: "stack" }, el("h3", {}, "Request"), form), el("div", { class: "stack" }, el("label", { for: "api-json" }, "The same as JSON"), text, wrong, fresh)),
+        el("div", { class: "two" }, el("div", { class: "stack" }, el("h3", {}, "Request"), form), el("div", { class: "stack" }, el("h3", {}, el("label", { for: "api-json" }, "The same as JSON")), text, wrong, fresh)),
         el("div", { class: "row" }, this.callButton(method, () => value, wrong, answer), session.roles.length > 0 ? tag(`as ${session.roles.join(", ")}`) : tag("without a token")),
       ),
       el("section", { class: "panel stack", "aria-label": "Answer" }, el("h3", {}, "Answer"), answer, el("details", {}, el("summary", {}, "Fields of the answer"), fieldsOf(api, method.output))),

@@ -80,7 +80,7 @@ class Lobby {
   async who() {
     this.drawHero();
     this.drawFilters();
-    const operator = session.roles?.includes("operator");
+    const operator = session.roles.includes("operator");
     refill(this.operator, operator ? openTableForm(() => this.variants) : null);
     this.mine = new Set();
     if (session.player) {
@@ -96,19 +96,24 @@ class Lobby {
 
   drawHero() {
     const player = session.player;
+    const staff = session.roles.find((role) => role !== "player");
     refill(
       this.hero,
       el(
         "div",
         {},
         el("p", { class: "eyebrow" }, "A card room that anybody can check"),
-        el("h1", { tabindex: "-1" }, player ? `Welcome, ${player.name || "guest"}` : "Sit down. Nobody can cheat you here."),
+        el("h1", { tabindex: "-1" }, staff ? "The lobby" : player ? `Welcome, ${player.name || "guest"}` : "Sit down. Nobody can cheat you here."),
         el(
           "p",
           { class: "lead" },
           "Eight games of sabacc. Your own random number is in every hand you play, every card is proved as it is dealt, and whoever doubts a hand can check all of it.",
         ),
-        player ? null : this.join(),
+        staff
+          ? el("p", { class: "row" }, tag(`you are signed in as ${staff}`, "accent"), el("a", { href: "#/room" }, "To the room"))
+          : player
+            ? null
+            : this.join(),
       ),
       el("div", { class: "fan", "aria-hidden": "true" }, ...["StarA", "S15", "IdiotB", "C11", "QueenA"].map((code) => el("sabacc-card", { code, deck: "S76", face: "up" }))),
     );
@@ -271,7 +276,7 @@ class Lobby {
         "p",
         { class: "row" },
         el("a", { class: `button small${sits || free > 0 ? " primary" : ""}`, href: `#/table/${table.tableId}` }, sits ? "Back to my seat" : free > 0 && !table.disabled ? "Look and sit down" : "Watch"),
-        session.player || free === 0 || table.disabled ? null : this.joinHere(table),
+        session.roles.length > 0 || free === 0 || table.disabled ? null : this.joinHere(table),
       ),
     );
   }

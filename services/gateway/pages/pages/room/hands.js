@@ -13,7 +13,7 @@ const KINDS = { HAND_OUTCOME_PLAYED: "good", HAND_OUTCOME_BURNT: "bad", HAND_OUT
 /** @param {Element} into */
 export function handsTab(into) {
   const body = el("div", { class: "stack" });
-  const table = control({ name: "table", label: "Table's id", hint: "Empty: all tables." });
+  const table = control({ name: "table", label: "Table's id", attributes: { placeholder: "all tables" } });
   const all = control({ name: "all", label: "Also hands that were simply played", type: "flag" });
   const load = () => loadInto(body, () => handsOf(table.querySelector("input").value.trim(), all.querySelector("input").checked));
   refill(
@@ -54,10 +54,10 @@ async function handsOf(tableId, all) {
       ["Burnt", credits(counts.burnt)],
       ["Broken off", credits(broken)],
       ["Missing", credits(counts.missing)],
-      ["Suspended at some time", credits(counts.wereSuspended)],
+      ["Were suspended", credits(counts.wereSuspended)],
       ["Seeds owed", credits(counts.seedsOwed)],
       ["Seeds refused", credits(counts.seedsRefused)],
-      ["Burnt", `${figure(Number(counts.burntPpm ?? 0) / 10_000, 2)} %`],
+      ["Rate of burnt ones", `${figure(Number(counts.burntPpm ?? 0) / 10_000, 2)} %`],
     ]),
     dataTable(
       "Hand numbers",
