@@ -226,7 +226,7 @@ class Lobby {
     const summary = this.variants.find((one) => one.variant === variant) ?? {};
     return el(
       "section",
-      { class: "game" },
+      { class: `game${tables.length > 1 ? " many" : ""}` },
       el(
         "header",
         { class: "row spread" },

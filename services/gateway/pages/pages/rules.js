@@ -36,6 +36,7 @@ export function show(main, parameters) {
         ),
       ),
     );
+    list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
     const subject = parameters.table ? { tableId: parameters.table } : { proposed: { variant: chosen } };
     const told = await call("sabacc.table.v1.RulesService/ExplainRules", subject);
     const summary = variants.find((/** @type {any} */ one) => one.variant === told.variant) ?? {};

@@ -34,7 +34,7 @@ async function load(signal, playerId) {
   const seats = account.seats ?? [];
   const seated = seats.reduce((/** @type {bigint} */ sum, /** @type {any} */ seat) => sum + BigInt(seat.balanceCredits ?? 0), 0n);
   const balance = BigInt(account.balanceCredits ?? 0);
-  const points = entries.map((entry) => /** @type {[number, number]} */ ([Date.parse(entry.recordTime), Number(entry.totalCredits ?? 0)])).filter(([time]) => !Number.isNaN(time));
+  const points = stepsOf(entries, Number(balance + seated));
   return [
     figures([
       ["All credits", credits(balance + seated)],
@@ -49,6 +49,26 @@ async function load(signal, playerId) {
     el("div", { class: "row" }, statementButton(playerId, "STATEMENT_FORMAT_CSV", "csv"), statementButton(playerId, "STATEMENT_FORMAT_JSON", "json")),
     el("details", {}, el("summary", {}, "The last entries"), entriesTable(entries.slice(-LISTED).reverse())),
   ];
+}
+
+/**
+ * Points of a line that stays at a balance until the next entry.
+ *
+ * @param {any[]} entries
+ * @param {number} now all credits now
+ * @returns {Array<[number, number]>}
+ */
+function stepsOf(entries, now) {
+  /** @type {Array<[number, number]>} */
+  const points = [];
+  for (const entry of entries) {
+    const time = Date.parse(entry.recordTime);
+    if (Number.isNaN(time)) continue;
+    if (points.length > 0) points.push([time, points[points.length - 1][1]]);
+    points.push([time, Number(entry.totalCredits ?? 0)]);
+  }
+  if (points.length > 1) points.push([Date.now(), now]);
+  return points;
 }
 
 /**

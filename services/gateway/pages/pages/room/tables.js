@@ -84,7 +84,7 @@ function tableCard(into, tableId, followed, again) {
         "Nobody sits here.",
       ),
       el("details", {}, el("summary", {}, "Rules and settings, as they are hashed into each hand"), el("pre", { tabindex: "0" }, `${table.ruleSet ?? ""}\n${table.settings ?? ""}`)),
-      el("p", { class: "row" }, el("a", { class: "button small", href: `#/rules?table=${tableId}` }, "Its rules in words"), el("a", { class: "button small", href: `#/hand?table=${tableId}&no=${table.handNo ?? 1}` }, "Its newest hand")),
+      el("p", { class: "row" }, el("a", { class: "button small", href: `#/rules?table=${tableId}` }, "Its rules in words"), Number(table.handNo ?? 0) > 1 ? el("a", { class: "button small", href: `#/hand?table=${tableId}&no=${Number(table.handNo) - 1}` }, "Its last hand") : null),
       followed.operator ? actsOf(table, redraw) : null,
     );
   });
