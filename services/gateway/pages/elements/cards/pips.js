@@ -35,8 +35,9 @@ export function pips(n, emblem) {
 
 /** Index in two corners: the value, and a small emblem under it. @param {string} text @param {string} emblem */
 export function corners(text, emblem) {
-  const size = text.length > 2 ? 17 : 21;
-  const one = `<text class="index" x="14" y="25" font-size="${size}">${text}</text>${at(14, 36, 0.6, emblem)}`;
+  const size = text.length > 2 ? 15 : text.length > 1 ? 18 : 21;
+  const x = text.length > 2 ? 19 : text.length > 1 ? 17 : 15;
+  const one = `<text class="index" x="${x}" y="25" font-size="${size}">${text}</text>${at(x, 36, 0.6, emblem)}`;
   return `${one}<g transform="rotate(180 50 70)">${one}</g>`;
 }
 
