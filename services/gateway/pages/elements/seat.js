@@ -33,6 +33,7 @@ const SHEET = sheet(`
   .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; }
   .badge { padding: .1rem .45rem; border-radius: 999px; font: 600 .6875rem/1.4 var(--text, sans-serif); color: #fff; background: #0007; white-space: nowrap; }
   .badge.good { background: #14784a; } .badge.bad { background: #a31636; } .badge.warn { background: #ffd072; color: #2b1d00; } .badge.accent { background: var(--accent-fixed, #ff8642); color: #210c00; } .badge.light { background: #eef3ff; color: #1d2547; } .badge.dark { background: #1a1020; color: #ff9aa9; box-shadow: inset 0 0 0 1px #ff9aa966; }
+  :host([data-side="bottom"]) .badges { order: -1; }
   .bet { position: absolute; z-index: 2; left: 50%; bottom: 100%; transform: translate(-50%, -.2rem); }
   :host([data-side="top"]) .bet { bottom: auto; top: 100%; transform: translate(-50%, .2rem); }
   :host([data-side="left"]) .bet { left: 100%; bottom: 30%; transform: translate(.4rem, 0); }

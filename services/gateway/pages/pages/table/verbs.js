@@ -52,6 +52,8 @@ export function labelOf(legal) {
   const takes = (legal.moveArguments ?? []).map(String);
   if (takes.includes("MOVE_ARGUMENT_AMOUNT")) return least === most ? `${label} ${credits(String(most))}` : label;
   if (takes.includes("MOVE_ARGUMENT_TOKENS") && legal.names?.length === 1) return tokenTitle(legal.names[0] ?? "");
+  if (legal.names?.length === 1) return `${label}: ${choiceTitle(legal.names[0] ?? "").toLowerCase()}`;
+  if (legal.kind === "MOVE_KIND_GAIN" && takes.includes("MOVE_ARGUMENT_CARDS")) return "Discard and gain";
   return label;
 }
 
@@ -61,6 +63,7 @@ export function hintOf(legal) {
   const takes = (legal.moveArguments ?? []).map(String);
   if (takes.includes("MOVE_ARGUMENT_AMOUNT") && least !== most) return `${credits(least)} to ${credits(most)}`;
   if (takes.includes("MOVE_ARGUMENT_TOKENS") && legal.names?.length === 1) return tokenText(legal.names[0] ?? "");
+  if (legal.kind === "MOVE_KIND_GAIN") return takes.includes("MOVE_ARGUMENT_CARDS") ? "A card of yours for the top of the draw pile" : "Take the top of the draw pile";
   return verb(legal.kind, legal.text).hint;
 }
 
