@@ -8,7 +8,7 @@ const CHIPS = /** @type {[number, string][]} */ ([[1000, "k"], [500, "d"], [100,
 const CHIPS_MAX = 7;
 
 const SHEET = sheet(`
-  :host { display: inline-flex; align-items: center; gap: .3em; font: 700 .875rem/1 var(--text, sans-serif); font-variant-numeric: tabular-nums; white-space: nowrap; }
+  :host { display: inline-flex; align-items: flex-end; gap: .3em; font: 700 .875rem/1.4 var(--text, sans-serif); font-variant-numeric: tabular-nums; white-space: nowrap; }
   :host([hidden]) { display: none; }
   svg { width: 1.55em; height: 1.9em; overflow: visible; filter: drop-shadow(0 1px 1px #0008); flex: none; }
   .rim { stroke: #0006; stroke-width: .5; } .top { fill: #fff; fill-opacity: .3; } .notch { stroke: #fff; stroke-opacity: .75; stroke-width: 1.6; }
@@ -36,7 +36,7 @@ export class SabaccChips extends HTMLElement {
       for (; rest >= worth && chips.length < CHIPS_MAX; rest -= worth) chips.push(tone);
     }
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    svg.setAttribute("viewBox", "0 0 24 30");
+    svg.setAttribute("viewBox", "0 0 24 32");
     svg.setAttribute("aria-hidden", "true");
     svg.innerHTML = chips.map((tone, i) => {
       const y = 23 - i * 2.8;

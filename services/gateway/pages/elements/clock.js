@@ -57,7 +57,11 @@ export class SabaccClock extends HTMLElement {
   start() {
     clearInterval(this.timer);
     if (this.isConnected && this.deadlineMs !== null) this.timer = setInterval(() => this.draw(), TICK_MS);
+    const ring = /** @type {SVGElement} */ (this.shadowRoot?.querySelector(".left"));
+    ring.style.transition = "none";
     this.draw();
+    void ring.getBoundingClientRect();
+    ring.style.transition = "";
   }
 
   draw() {

@@ -33,9 +33,14 @@ const SHEET = sheet(`
   .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; }
   .badge { padding: .1rem .45rem; border-radius: 999px; font: 600 .6875rem/1.4 var(--text, sans-serif); color: #fff; background: #0007; white-space: nowrap; }
   .badge.good { background: #14784a; } .badge.bad { background: #a31636; } .badge.warn { background: #ffd072; color: #2b1d00; } .badge.accent { background: var(--accent-fixed, #ff8642); color: #210c00; } .badge.light { background: #eef3ff; color: #1d2547; } .badge.dark { background: #1a1020; color: #ff9aa9; box-shadow: inset 0 0 0 1px #ff9aa966; }
-  .bet { position: absolute; z-index: 2; }
+  :host([data-side="bottom"]) .badges { order: -1; }
+  .bet { position: absolute; z-index: 2; left: 50%; bottom: 100%; transform: translate(-50%, -.2rem); }
+  :host([data-side="top"]) .bet { bottom: auto; top: 100%; transform: translate(-50%, .2rem); }
+  :host([data-side="left"]) .bet { left: 100%; bottom: 30%; transform: translate(.4rem, 0); }
+  :host([data-side="right"]) .bet { left: auto; right: 100%; bottom: 30%; transform: translate(-.4rem, 0); }
+  @media (max-width: 47.99rem) { :host([data-side]) .bet { left: auto; right: -.2rem; top: 0; bottom: auto; transform: none; } }
   .bet sabacc-chips { color: #fff; text-shadow: 0 1px 2px #000; padding: .1rem .45rem .1rem .2rem; border-radius: 999px; background: #0006; }
-  .says { position: absolute; top: -.9rem; left: 50%; transform: translateX(-50%); z-index: 3; padding: .2rem .6rem; border-radius: .6rem; font: 650 .78125rem/1.3 var(--text, sans-serif); color: #1c150d; background: #f6ecd6; box-shadow: 0 4px 12px #0006; white-space: nowrap; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; pointer-events: none; opacity: 0; }
+  .says { position: absolute; top: -1.5rem; left: 50%; transform: translateX(-50%); z-index: 3; padding: .2rem .6rem; border-radius: .6rem; font: 650 .78125rem/1.3 var(--text, sans-serif); color: #1c150d; background: #f6ecd6; box-shadow: 0 4px 12px #0006; white-space: nowrap; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; pointer-events: none; opacity: 0; }
   .says.new { animation: say 2.6s ease-out; }
   @keyframes say { 0% { opacity: 0; transform: translate(-50%, .4rem); } 8%, 80% { opacity: 1; transform: translate(-50%, 0); } 100% { opacity: 0; } }
   :host([turn]) .plate { box-shadow: inset 0 1px 0 #ffffff1f, 0 0 0 2px var(--accent-fixed, #ff8642), 0 0 26px #ff864299; }
@@ -87,7 +92,7 @@ export class SabaccSeat extends HTMLElement {
     const face = this.part_(".face");
     face.textContent = name.replace(/^Seat /, "").slice(0, 1);
     face.style.setProperty("--hue", String([...(seat.playerId || name)].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 7)));
-    this.part_(".name").textContent = name + (view.yourSeat === seat.seat ? " (you)" : "");
+    this.part_(".name").textContent = name;
     this.part_(".name").title = seat.house ? `${name}, of the house` : name;
     this.drawMoney(seat, standing, held, over);
     this.drawCards(held);

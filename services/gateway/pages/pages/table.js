@@ -7,6 +7,7 @@ import "../elements/dice.js";
 import "../elements/pot.js";
 import "../elements/seal.js";
 import "../elements/seat.js";
+import { credits } from "../elements/sheet.js";
 import { followTable } from "../store/table.js";
 import { Aside } from "./table/aside.js";
 import { Context } from "./table/context.js";
@@ -44,6 +45,14 @@ function sheet() {
   });
 }
 
+/** One's own credits in words. @param {import("../types.js").TableView | null} view */
+function ownMoney(view) {
+  const own = view?.seats?.find((one) => one.seat === view.yourSeat);
+  if (!own) return "";
+  const standing = view?.hand?.phase === "HAND_PHASE_OVER" ? null : view?.hand?.standing?.seats?.find((one) => one.seat === own.seat);
+  return `${credits(standing?.stackCredits ?? own.stackCredits)} credits${Number(standing?.inRoundCredits) ? `, ${credits(standing?.inRoundCredits)} in this round` : ""}`;
+}
+
 class TablePage {
   /** @param {string} id */
   constructor(id) {
@@ -65,7 +74,8 @@ class TablePage {
     this.soundButton = el("button", { type: "button", class: "icon-button", "aria-label": "Sound", "aria-pressed": String(this.sound.isOn), click: () => this.toggleSound() }, "\u266a");
     this.live = el("div", { class: "hidden-text", "aria-live": "polite", "aria-atomic": "false" });
     this.prompt = el("p", { class: "prompt" });
-    this.dock = el("section", { class: "dock", "aria-label": "Your place" }, this.hand.element, el("div", { class: "dock-side" }, el("div", { class: "dock-top" }, this.prompt, this.place.element), this.moves.element));
+    this.money = el("p", { class: "own-money number" });
+    this.dock = el("section", { class: "dock", "aria-label": "Your place" }, this.hand.element, el("div", { class: "dock-side" }, el("div", { class: "dock-top" }, this.prompt, this.money, this.place.element), this.moves.element));
     this.element = el("div", { class: "table-page" },
       el("header", { class: "table-head" }, el("div", { class: "titles" }, this.heading, this.about), el("div", { class: "table-tools" }, this.connection, this.soundButton)),
       this.notices.element, this.felt.element, this.dock, this.aside.element, this.motion.sky, this.live);
@@ -139,6 +149,7 @@ class TablePage {
     const mine = Boolean(this.context.ownTurn && this.moves.legal.length);
     this.dock.classList.toggle("my-turn", mine);
     this.element.classList.toggle("watching", !view?.yourSeat);
+    setText(this.money, ownMoney(view));
     setText(this.prompt, mine ? "Your turn" : turn ? `${this.context.nameOf(turn.seat, true)} to act` : view?.yourSeat ? "" : view ? "You are watching" : "The table is being fetched");
     if (mine && !this.wasMine) {
       this.sound.play("turn");

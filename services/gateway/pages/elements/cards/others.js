@@ -42,7 +42,7 @@ const SHAPES = {
 export function drawC62(card, small) {
   if (card.kind === "Sylop") {
     const sign = '<circle r="28" class="line"/><path d="M0-20 17 10h-34z" class="line"/><path d="M-8-6H8v16H-8z"/>';
-    return { tone: "spike sylop", body: small ? `${at(50, 56, 1.2, sign)}<text class="title" x="50" y="122" font-size="24">0</text>` : `${at(50, 70, 1, sign)}${corners("0", "")}<text class="title" x="50" y="118">SYLOP</text>` };
+    return { tone: "spike sylop", body: small ? `${at(50, 56, 1.2, sign)}<text class="title" x="50" y="122" font-size="24">0</text>` : `${at(50, 70, 1, sign)}${corners("0", "", true)}<text class="title" x="50" y="122">SYLOP</text>` };
   }
   const value = card.value ?? 0;
   const tone = `spike ${value > 0 ? "plus" : "minus"}`;

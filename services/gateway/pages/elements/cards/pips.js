@@ -2,7 +2,7 @@
 
 /** Places of `n` pips, 1 to 11. @param {number} n @returns {[number, number][]} */
 export function places(n) {
-  const [left, right, middle] = [32, 68, 50];
+  const [left, right, middle] = [33, 67, 50];
   /** @param {number} x @param {number[]} ys @returns {[number, number][]} */
   const column = (x, ys) => ys.map((y) => [x, y]);
   /** @type {Record<number, [number, number][]>} */
@@ -33,11 +33,12 @@ export function pips(n, emblem) {
   return places(n).map(([x, y]) => at(x, y, scale, emblem, y > 76)).join("");
 }
 
-/** Index in two corners: the value, and a small emblem under it. @param {string} text @param {string} emblem */
-export function corners(text, emblem) {
-  const size = text.length > 2 ? 17 : 21;
-  const one = `<text class="index" x="14" y="25" font-size="${size}">${text}</text>${at(14, 36, 0.6, emblem)}`;
-  return `${one}<g transform="rotate(180 50 70)">${one}</g>`;
+/** Index in two corners: the value, and a small emblem under it. @param {string} text @param {string} emblem @param {boolean} [once] in the upper corner alone */
+export function corners(text, emblem, once = false) {
+  const size = text.length > 2 ? 15 : text.length > 1 ? 18 : 21;
+  const x = text.length > 2 ? 19 : text.length > 1 ? 17 : 15;
+  const one = `<text class="index" x="${x}" y="25" font-size="${size}">${text}</text>${at(x, 35, 0.52, emblem)}`;
+  return once ? one : `${one}<g transform="rotate(180 50 70)">${one}</g>`;
 }
 
 /** Drawing for small cards: the value large, the emblem under it. @param {string} text @param {string} emblem */

@@ -44,11 +44,25 @@ export class Composer {
     this.element.replaceChildren(...fields, ...amount, el("div", { class: "composer-end" },
       el("button", { type: "button", class: "button quiet", click: () => this.then.cancel() }, "Back", el("kbd", { class: "key", "aria-hidden": "true" }, "Esc")), this.confirm));
     this.redraw();
+    this.hand.pick = (code) => this.pick(code);
     const first = /** @type {HTMLElement | null} */ (this.element.querySelector("button, input"));
     first?.focus({ preventScroll: true });
   }
 
-  end() { this.hand.highlight([]); }
+  end() {
+    this.hand.pick = null;
+    this.hand.highlight([]);
+  }
+
+  /** Chooses a card that was clicked in one's own hand. @param {string} code */
+  pick(code) {
+    const choice = this.choices.find((one) => one.argument === "MOVE_ARGUMENT_CARDS" && !isFixed(one));
+    if (!choice) return;
+    const chosen = choice.chosen.find((i) => choice.choices[i] === code);
+    const free = choice.choices.findIndex((name, i) => name === code && !choice.chosen.includes(i));
+    const at = free >= 0 ? free : chosen;
+    if (at !== undefined && at >= 0) this.toggle(choice, at);
+  }
 
   /** Field of an argument with choices. @param {Choice} choice */
   field(choice) {

@@ -3,7 +3,7 @@
 import { el, own, setText } from "./dom.js";
 
 /** Half of the ring of seats, in percent of the felt. */
-const RING = { x: 41.5, y: 40 };
+const RING = { x: 41.5, y: 41 };
 
 export class Felt {
   /** @param {import("./context.js").Context} context @param {(seat: number) => void} sit */

@@ -13,6 +13,8 @@ export class OwnHand {
     this.element = el("section", { class: "own-hand", "aria-label": "Your hand", hidden: true }, this.cards, el("div", { class: "own-words" }, this.hint, this.extra));
     /** Codes that are lit. @type {string[]} */
     this.lit = [];
+    /** Takes the code of a card that is clicked, while a move asks for one. @type {((code: string) => void) | null} */
+    this.pick = null;
   }
 
   draw() {
@@ -25,7 +27,7 @@ export class OwnHand {
     while (this.cards.children.length > cards.length) this.cards.lastElementChild?.remove();
     this.cards.classList.toggle("many", cards.length > 5);
     cards.forEach((card, i) => {
-      const place = this.cards.children[i] ?? this.cards.appendChild(el("li", null, own("sabacc-card", { deck: context.game.deck }), own("sabacc-seal", {}), el("span", { class: "under" })));
+      const place = this.cards.children[i] ?? this.cards.appendChild(el("li", { click: (/** @type {MouseEvent} */ event) => this.picked(event) }, own("sabacc-card", { deck: context.game.deck }), own("sabacc-seal", {}), el("span", { class: "under" })));
       const [drawn, seal, under] = /** @type {[HTMLElement, any, HTMLElement]} */ (/** @type {unknown} */ ([...place.children]));
       const code = card.code === "??" ? "" : card.code ?? "";
       if (drawn.getAttribute("code") !== code) {
@@ -47,6 +49,11 @@ export class OwnHand {
     setText(this.hint, context.game.hint(context, codes));
     this.extra.replaceChildren(...(context.game.extra?.(context, seat) ?? []));
     this.highlight(this.lit);
+  }
+
+  /** @param {MouseEvent} event */
+  picked(event) {
+    if (/** @type {Element} */ (event.target).localName !== "sabacc-seal") this.pick?.(/** @type {Element} */ (event.currentTarget).firstElementChild?.getAttribute("code") ?? "");
   }
 
   /** Lights the cards that a move would name. @param {string[]} codes */

@@ -95,6 +95,7 @@ export class Moves {
 
   /** @param {Move} move @param {LegalMove} legal */
   async send(move, legal) {
+    if (this.sending) return;
     this.sending = true;
     this.refusal.hidden = true;
     this.element.setAttribute("aria-busy", "true");

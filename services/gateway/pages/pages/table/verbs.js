@@ -10,10 +10,10 @@ import { tokenText, tokenTitle } from "./games/tokens.js";
 /** Label, key that is tried first, what it does, and the past for "X …". @type {Record<string, {label: string, key: string, hint: string, did: string}>} */
 const VERBS = {
   MOVE_KIND_DRAW: { label: "Draw", key: "d", hint: "Take a card from the draw pile", did: "draws" },
-  MOVE_KIND_TRADE: { label: "Trade", key: "t", hint: "Give a card away for a new one", did: "trades a card" },
+  MOVE_KIND_TRADE: { label: "Trade", key: "t", hint: "Give a card away for a new one", did: "trades {}" },
   MOVE_KIND_STAND: { label: "Stand", key: "s", hint: "Take no card", did: "stands" },
-  MOVE_KIND_LOCK: { label: "Lock", key: "l", hint: "Lay a card into the field, open and safe from a shift", did: "lays a card into the field:" },
-  MOVE_KIND_UNLOCK: { label: "Unlock", key: "u", hint: "Take a card back from the field", did: "takes back from the field" },
+  MOVE_KIND_LOCK: { label: "Lock", key: "l", hint: "Lay a card into the field, open and safe from a shift", did: "lays {} into the field" },
+  MOVE_KIND_UNLOCK: { label: "Unlock", key: "u", hint: "Take a card back from the field", did: "takes {} back from the field" },
   MOVE_KIND_CHECK: { label: "Check", key: "c", hint: "Bet nothing", did: "checks" },
   MOVE_KIND_BET: { label: "Bet", key: "b", hint: "Others have to match it", did: "bets" },
   MOVE_KIND_MATCH: { label: "Match", key: "m", hint: "Pay what is to be matched", did: "matches" },
@@ -23,15 +23,15 @@ const VERBS = {
   MOVE_KIND_LEAVE: { label: "Leave", key: "x", hint: "Leave the table", did: "leaves" },
   MOVE_KIND_ALIGN: { label: "Align", key: "a", hint: "Choose your side", did: "aligns with" },
   MOVE_KIND_KEEP: { label: "Keep", key: "k", hint: "Keep the extra card", did: "keeps the extra card" },
-  MOVE_KIND_DROP: { label: "Drop", key: "d", hint: "Give a card away", did: "drops" },
+  MOVE_KIND_DROP: { label: "Drop", key: "d", hint: "Give a card away", did: "drops {}" },
   MOVE_KIND_CHOOSE: { label: "Choose tokens", key: "c", hint: "Your shift tokens for this game", did: "chooses tokens" },
   MOVE_KIND_TOKEN: { label: "Token", key: "t", hint: "Play a shift token before your action", did: "plays" },
   MOVE_KIND_PRIME: { label: "Prime", key: "p", hint: "The pair that becomes the Prime", did: "makes the Prime" },
   MOVE_KIND_DRAW_FROM: { label: "Draw", key: "d", hint: "From a pile; it costs a chip", did: "draws from" },
-  MOVE_KIND_DISCARD: { label: "Discard", key: "c", hint: "Lay a card on its family's discards", did: "discards" },
+  MOVE_KIND_DISCARD: { label: "Discard", key: "c", hint: "Lay a card on its family's discards", did: "discards {}" },
   MOVE_KIND_IMPOSTOR: { label: "Impostor", key: "i", hint: "Take the value of a die", did: "gives the Impostor a value" },
   MOVE_KIND_GAIN: { label: "Gain", key: "g", hint: "Take a card, after discarding one if you like", did: "gains a card" },
-  MOVE_KIND_SWAP: { label: "Swap", key: "w", hint: "A card of yours for the top discard", did: "swaps a card for the top discard" },
+  MOVE_KIND_SWAP: { label: "Swap", key: "w", hint: "A card of yours for the top discard", did: "swaps {} for the top discard" },
   MOVE_KIND_JUNK: { label: "Junk", key: "j", hint: "Give the hand up", did: "gives the hand up" },
   MOVE_KIND_SELECT: { label: "Select", key: "e", hint: "One to five cards, face down", did: "selects cards" },
   MOVE_KIND_ADD: { label: "Add", key: "a", hint: "New cards to your selection, or none", did: "adds to the selection" },
@@ -52,6 +52,8 @@ export function labelOf(legal) {
   const takes = (legal.moveArguments ?? []).map(String);
   if (takes.includes("MOVE_ARGUMENT_AMOUNT")) return least === most ? `${label} ${credits(String(most))}` : label;
   if (takes.includes("MOVE_ARGUMENT_TOKENS") && legal.names?.length === 1) return tokenTitle(legal.names[0] ?? "");
+  if (legal.names?.length === 1) return `${label}: ${choiceTitle(legal.names[0] ?? "").toLowerCase()}`;
+  if (legal.kind === "MOVE_KIND_GAIN" && takes.includes("MOVE_ARGUMENT_CARDS")) return "Discard and gain";
   return label;
 }
 
@@ -61,6 +63,7 @@ export function hintOf(legal) {
   const takes = (legal.moveArguments ?? []).map(String);
   if (takes.includes("MOVE_ARGUMENT_AMOUNT") && least !== most) return `${credits(least)} to ${credits(most)}`;
   if (takes.includes("MOVE_ARGUMENT_TOKENS") && legal.names?.length === 1) return tokenText(legal.names[0] ?? "");
+  if (legal.kind === "MOVE_KIND_GAIN") return takes.includes("MOVE_ARGUMENT_CARDS") ? "A card of yours for the top of the draw pile" : "Take the top of the draw pile";
   return verb(legal.kind, legal.text).hint;
 }
 
@@ -89,11 +92,11 @@ export function choiceTitle(name) {
 export function deedOf(move, deck, nameOf) {
   const { did } = verb(move.kind);
   const cards = (move.cards ?? []).filter((code) => code && code !== "??").map((code) => cardName(code, deck));
-  const parts = [did];
+  const parts = [did.replace("{}", cards.join(", ") || "a card")];
   if (Number(move.amountCredits)) parts.push(credits(move.amountCredits));
   if (move.names?.length && !move.names.includes("??")) parts.push(move.names.map(choiceTitle).join(", "));
-  if (cards.length && move.kind !== "MOVE_KIND_SELECT") parts.push(cards.join(", "));
+  if (cards.length && !did.includes("{}") && move.kind !== "MOVE_KIND_SELECT") parts.push(cards.join(", "));
   if (move.targetSeat) parts.push(`on ${nameOf(move.targetSeat)}`);
   if (move.value) parts.push(String(move.value));
-  return parts.join(" ").replace(/:$/, "");
+  return parts.join(" ");
 }
