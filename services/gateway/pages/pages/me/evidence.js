@@ -36,7 +36,7 @@ async function draw(again) {
         { head: "Hand", number: true, cell: (row) => el("a", { href: `#/hand?table=${row.tableId}&no=${row.handNo}` }, credits(row.handNo)) },
         { head: "Table", cell: (row) => el("a", { href: `#/table/${row.tableId}` }, shortId(row.tableId)) },
         { head: "Bytes", number: true, cell: (row) => credits(row.bytes) },
-        { head: "", cell: (row) => el("div", { class: "row" }, saveButton(row), forgetButton(row, again)) },
+        { head: "Acts", cell: (row) => el("div", { class: "row" }, saveButton(row), forgetButton(row, again)) },
       ],
       all.slice(-LISTED).reverse(),
     ),

@@ -52,7 +52,7 @@ async function listOf(operator, again) {
         { head: "Credits", number: true, cell: (row) => signed(row.amountCredits) },
         { head: "Reason", cell: (row) => row.reason },
         {
-          head: "",
+          head: "Acts",
           cell: (row) =>
             operator
               ? [

@@ -51,7 +51,7 @@ async function listOf(state, open) {
       { head: "Hand", cell: (row) => el("a", { href: `#/hand/${row.handId}` }, `${shortId(row.tableId)}, hand ${row.handNo}`) },
       { head: "Player", cell: (row) => (row.erased ? "erased" : shortId(row.playerId)) },
       { head: "State", cell: (row) => (row.state === "DISPUTE_STATE_OPEN" ? tag("open", "warn") : tag(enumWord(row.verdict, "DISPUTE_VERDICT_"), "good")) },
-      { head: "", cell: (row) => button("Read", () => open(row.disputeId), { class: "small", "aria-label": `Read dispute ${row.number}` }) },
+      { head: "Acts", cell: (row) => button("Read", () => open(row.disputeId), { class: "small", "aria-label": `Read dispute ${row.number}` }) },
     ],
     disputes.reverse(),
     state === "DISPUTE_STATE_OPEN" ? "No dispute is open." : "None.",

@@ -67,7 +67,7 @@ function actsPanel(games) {
 function limitsTable(limits) {
   const rows = Object.entries(limits ?? {}).map(([key, value]) => ({ key, value }));
   return dataTable(
-    "Limits of the public port",
+    "Limits, one a row",
     [
       { head: "Limit", cell: (row) => row.key.replace(/Ms$/, "").replace(/[A-Z]/g, (/** @type {string} */ letter) => ` ${letter.toLowerCase()}`) },
       { head: "Value", number: true, cell: (row) => (row.key.endsWith("Ms") ? span(Number(row.value) / 1000) : credits(row.value)) },

@@ -96,11 +96,15 @@ export function overviewTab(into, followed) {
   const samples = new LogSamples();
   const drawPlots = () => refill(plots, ...plotsOf(followed, samples, seconds));
   const choice = tabs("Span of the plots", [
-    { id: "hour", name: "Last hour", make: () => choose(3600) },
-    { id: "day", name: "Last day", make: () => choose(86400) },
+    { id: "hour", name: "Last hour", make: (panel) => choose(panel, 3600) },
+    { id: "day", name: "Last day", make: (panel) => choose(panel, 86400) },
   ]);
-  /** @param {number} chosen */
-  function choose(chosen) {
+  /**
+   * @param {Element} panel
+   * @param {number} chosen
+   */
+  function choose(panel, chosen) {
+    panel.append(plots);
     seconds = chosen;
     drawPlots();
     samples.read(seconds).then(drawPlots, drawPlots);
@@ -110,8 +114,7 @@ export function overviewTab(into, followed) {
     refill(counts, ...countsOf(followed));
     drawPlots();
   };
-  refill(into, numbers, el("div", { class: "row" }, choice.list), plots, counts);
-  choice.into.hidden = true;
+  refill(into, numbers, choice.list, choice.into, counts);
   followed.events.addEventListener("room", draw);
   draw();
   return () => {

@@ -44,7 +44,7 @@ async function tablesList(one, followed, again) {
         { head: "Hand", number: true, cell: (row) => credits(row.handNo) },
         { head: "Ante", number: true, cell: (row) => credits(row.anteCredits) },
         { head: "State", cell: (row) => (row.disabled ? tag("disabled", "warn") : tag("open", "good")) },
-        { head: "", cell: (row) => button("Look closer", () => tableCard(one, row.tableId, followed, again), { class: "small", "aria-label": `Look closer at ${row.name}` }) },
+        { head: "Acts", cell: (row) => button("Look closer", () => tableCard(one, row.tableId, followed, again), { class: "small", "aria-label": `Look closer at ${row.name}` }) },
       ],
       tables,
       "No table is open.",
