@@ -113,7 +113,10 @@ function drawWho() {
   const join = document.createElement("button");
   join.type = "button";
   join.className = "button primary small";
-  join.textContent = "Join as guest";
+  const more = document.createElement("span");
+  more.className = "wide-only";
+  more.textContent = "as guest";
+  join.append("Join", more);
   join.addEventListener("click", async () => {
     join.disabled = true;
     try {
