@@ -38,7 +38,7 @@ export class Refusal extends Error {
 
   /** Whether the same call may succeed in a moment. */
   get isPassing() {
-    return ["unavailable", "resource_exhausted"].includes(this.code) && this.reason !== "RECORDS_SPENT";
+    return ["unavailable", "resource_exhausted", "deadline_exceeded"].includes(this.code) && this.reason !== "RECORDS_SPENT";
   }
 }
 

@@ -1,6 +1,6 @@
 // A seat at a table, or a place to look on from: commands of its player, and their part in chance for as long as it lives.
 
-import { Refusal, roomAddress } from "../api/connect.js";
+import { Refusal, roomAddress, sleep } from "../api/connect.js";
 import { requestId } from "../api/ids.js";
 import { call, session } from "../api/session.js";
 import { Chance } from "./chance.js";
@@ -23,8 +23,9 @@ import { Sitting } from "./sitting.js";
 
 const SERVICE = "sabacc.table.v1.TableService";
 const FOLDS = ["MOVE_KIND_FOLD", "MOVE_KIND_JUNK"];
-const STALE_SIGNATURE = "SIGNATURE_INVALID";
-const SIGN_ATTEMPTS = 4;
+const SIGN_ANEW = ["SIGNATURE_INVALID", "SIGNATURE_NEEDED"];
+const SIGN_ATTEMPTS = 5;
+const SIGN_WAIT_MS = 80;
 
 /**
  * Events: `proof` (`detail`: `{keys}`, of the cards in `proofs` about which there is news), `notice` (`detail`: `{text}`, for the
@@ -98,21 +99,17 @@ export class Seat extends EventTarget {
   /** Leaves the table. True: when the hand in play is over. */
   async standUp() {
     await this.#queue;
-    const hand = this.#handOf();
     const ids = this.#ids();
-    let before = hand && (await hand.decisions.leaveBase(this.#own));
-    for (let attempt = 1; ; attempt += 1) {
+    return this.#signing(async (hint) => {
+      const hand = this.#handOf();
+      const before = hint === undefined ? await hand?.decisions.leaveBase(this.#own) : await hand?.decisions.base(this.#own, hint);
       const line = hand?.leaveLine(this.#own) ?? "";
       const signed = hand && before ? await hand.sign(before, line, line) : null;
-      try {
-        /** @type {import("../types.js").StandUpResponse} */
-        const answer = await call(`${SERVICE}/StandUp`, { ...ids, signature: signed?.signature ?? "" });
-        if (hand && signed && answer.receipt) await this.#judged(() => hand.accept(answer.receipt, signed.chain));
-        return answer.afterHand ?? false;
-      } catch (error) {
-        before = await this.#baseAfter(error, attempt);
-      }
-    }
+      /** @type {import("../types.js").StandUpResponse} */
+      const answer = await call(`${SERVICE}/StandUp`, { ...ids, signature: signed?.signature ?? "" });
+      if (hand && signed && answer.receipt) await this.#judged(() => hand.accept(answer.receipt, signed.chain));
+      return answer.afterHand ?? false;
+    });
   }
 
   /** Sits hands out, or is dealt in again, from the next hand on. @param {boolean} isOut */
@@ -169,21 +166,16 @@ export class Seat extends EventTarget {
   }
 
   /** @param {{handNo: string, turn: number}} due @param {Move} move @param {LegalMove | undefined} legal */
-  async #act(due, move, legal) {
+  #act(due, move, legal) {
     const request = { ...this.#ids(), ...due, decision: move };
-    const hand = this.#handOf(due.handNo);
-    let before = hand && (await hand.decisions.base(this.#own));
-    for (let attempt = 1; ; attempt += 1) {
+    return this.#signing(async (hint) => {
+      const hand = this.#handOf(due.handNo);
+      const before = await hand?.decisions.base(this.#own, hint);
       const signed = hand && before ? await this.#signed(hand, before, move, legal) : null;
-      try {
-        /** @type {import("../types.js").ActResponse} */
-        const { receipt } = await call(`${SERVICE}/Act`, { ...request, signature: signed?.signature ?? "" });
-        if (hand && signed) await this.#judged(() => hand.accept(receipt, signed.chain));
-        return;
-      } catch (error) {
-        before = await this.#baseAfter(error, attempt);
-      }
-    }
+      /** @type {import("../types.js").ActResponse} */
+      const { receipt } = await call(`${SERVICE}/Act`, { ...request, signature: signed?.signature ?? "" });
+      if (hand && signed) await this.#judged(() => hand.accept(receipt, signed.chain));
+    });
   }
 
   /** @param {import("./hand.js").Hand} hand @param {import("./bytes.js").Bytes} before @param {Move} move @param {LegalMove | undefined} legal */
@@ -193,13 +185,26 @@ export class Seat extends EventTarget {
     return hand.sign(before, line, said);
   }
 
-  /** The chain to sign over anew, where a leave came between; else throws on. @param {unknown} error @param {number} attempt */
-  async #baseAfter(error, attempt) {
-    if (!(error instanceof Refusal) || error.reason !== STALE_SIGNATURE || attempt >= SIGN_ATTEMPTS) throw error;
-    // The update that explains it may be on its way.
-    await new Promise((done) => setTimeout(done, 50 * attempt));
-    await this.#queue;
-    return (await this.#handOf()?.decisions.base(this.#own, error.metadata.chain)) ?? null;
+  /**
+   * Sends what is signed. It is signed anew where somebody's leave came between, or the hand has begun just now.
+   * @template T
+   * @param {(hint: string | undefined) => Promise<T>} send `hint`: the chain as the room says that it stands
+   * @returns {Promise<T>}
+   */
+  async #signing(send) {
+    /** @type {string | undefined} */
+    let hint;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await send(hint);
+      } catch (error) {
+        if (!(error instanceof Refusal) || !SIGN_ANEW.includes(error.reason) || attempt >= SIGN_ATTEMPTS) throw error;
+        hint = error.metadata.chain;
+        // The update that explains it may be on its way.
+        await sleep(SIGN_WAIT_MS * attempt);
+        await this.#queue;
+      }
+    }
   }
 
   #ids() {

@@ -52,7 +52,7 @@ export async function follow({ method, request, seen, connection, forget, stop }
 
 /** A refused token is renewed, or its sign-in has ended and nobody in particular looks on. @param {Refusal} refusal */
 const isWorthAgain = ({ isPassing, code, reason }) =>
-  isPassing || code === "unauthenticated" || ["DEADLINE", "RECORDS_SPENT"].includes(reason);
+  isPassing || code === "unauthenticated" || reason === "RECORDS_SPENT";
 
 /** Doubled each time, and different in each tab, so that not all come back at once. @param {number} failures */
 const waitAfter = (failures) =>
