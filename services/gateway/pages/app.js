@@ -1,6 +1,7 @@
 // The shell: header, routes by the path after `#/`, one page at a time. A page's module exports `show(main, parameters)`, which
 // draws into `main` and returns a function that ends the page. Pages are loaded when they are first opened.
 
+import { wordsOf } from "./api/refusals.js";
 import { session } from "./api/session.js";
 
 /** @typedef {(main: HTMLElement, parameters: Record<string, string>) => (void | (() => void) | Promise<void | (() => void)>)} Show */
@@ -123,8 +124,8 @@ function drawWho() {
       await session.signInAsGuest("");
     } catch (error) {
       join.disabled = false;
-      say(error instanceof Error ? error.message : String(error));
-      join.title = error instanceof Error ? error.message : String(error);
+      say(wordsOf(error));
+      join.title = wordsOf(error);
     }
   });
   who.replaceChildren(join);
