@@ -1,6 +1,7 @@
 // The shell: header, routes by the path after `#/`, one page at a time. A page's module exports `show(main, parameters)`, which
 // draws into `main` and returns a function that ends the page. Pages are loaded when they are first opened.
 
+import { wordsOf } from "./api/refusals.js";
 import { session } from "./api/session.js";
 
 /** @typedef {(main: HTMLElement, parameters: Record<string, string>) => (void | (() => void) | Promise<void | (() => void)>)} Show */
@@ -113,15 +114,18 @@ function drawWho() {
   const join = document.createElement("button");
   join.type = "button";
   join.className = "button primary small";
-  join.textContent = "Join as guest";
+  const more = document.createElement("span");
+  more.className = "wide-only";
+  more.textContent = "as guest";
+  join.append("Join", more);
   join.addEventListener("click", async () => {
     join.disabled = true;
     try {
       await session.signInAsGuest("");
     } catch (error) {
       join.disabled = false;
-      say(error instanceof Error ? error.message : String(error));
-      join.title = error instanceof Error ? error.message : String(error);
+      say(wordsOf(error));
+      join.title = wordsOf(error);
     }
   });
   who.replaceChildren(join);

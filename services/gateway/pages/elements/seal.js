@@ -22,7 +22,7 @@ const SHEET = sheet(`
   [popover] { color: var(--ink, #222); background: var(--raised, #fff); border: 1px solid var(--line-strong, #999); border-radius: var(--radius, 14px); box-shadow: var(--lift-3, 0 20px 50px #0006); padding: 1.25rem; max-width: min(30rem, calc(100vw - 2rem)); margin: auto; font: 400 .9375rem/1.5 var(--text, sans-serif); text-align: left; white-space: normal; }
   [popover]::backdrop { background: #06070ab0; }
   h3 { margin: 0 0 .35rem; font: 700 1.125rem/1.2 var(--display, sans-serif); } p { margin: 0; color: var(--ink-soft, #555); }
-  ol { margin: .9rem 0 0; padding-left: 1.3em; display: grid; gap: .4rem; } li { overflow-wrap: anywhere; } code { display: block; font: 500 .75rem/1.4 var(--mono, monospace); color: var(--ink-faint, #777); max-height: 4.2em; overflow: auto; }
+  ol { margin: .9rem 0 0; padding-left: 1.3em; display: grid; gap: .4rem; } li { overflow-wrap: anywhere; } code { display: block; font: 500 .6875rem/1.4 var(--mono, monospace); color: var(--ink-faint, #777); max-height: 4.2em; overflow: auto; }
   [popover] { max-height: 80dvh; overflow: auto; }
 `);
 

@@ -16,7 +16,7 @@ import { credits, define, sheet } from "./sheet.js";
 const FAN = 3;
 
 const SHEET = sheet(`
-  :host { display: grid; justify-items: center; gap: .3rem; color: var(--felt-ink, #fff); position: relative; min-width: 0; width: 100%; }
+  :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: center; gap: .3rem; color: var(--felt-ink, #fff); position: relative; min-width: 0; width: 100%; }
   .cards { display: flex; justify-content: center; min-height: calc(var(--card, 3rem) * 1.4); padding: 0; }
   .cards > span { position: relative; display: block; transition: transform 300ms, filter 300ms; }
   .cards > span + span { margin-left: var(--overlap, .25rem); }
@@ -38,7 +38,13 @@ const SHEET = sheet(`
   :host([data-side="top"]) .bet { bottom: auto; top: 100%; transform: translate(-50%, .2rem); }
   :host([data-side="left"]) .bet { left: 100%; bottom: 30%; transform: translate(.4rem, 0); }
   :host([data-side="right"]) .bet { left: auto; right: 100%; bottom: 30%; transform: translate(-.4rem, 0); }
-  @media (max-width: 47.99rem) { :host([data-side]) .bet { left: auto; right: -.2rem; top: 0; bottom: auto; transform: none; } }
+  :host([mine]) .cards { display: none; }
+  @media (max-width: 47.99rem) {
+    :host([data-side]) .bet { position: static; transform: none; }
+    :host([data-side]) .badges { order: 0; }
+    sabacc-clock { --clock: 2.1rem; } .face { width: 1.6rem; height: 1.6rem; font-size: .75rem; }
+    .plate { padding: .25rem .5rem .25rem .25rem; gap: 0 .4rem; } .name { font-size: .8125rem; } .money { font-size: .75rem; } .state { display: none; }
+  }
   .bet sabacc-chips { color: #fff; text-shadow: 0 1px 2px #000; padding: .1rem .45rem .1rem .2rem; border-radius: 999px; background: #0006; }
   .says { position: absolute; top: -1.5rem; left: 50%; transform: translateX(-50%); z-index: 3; padding: .2rem .6rem; border-radius: .6rem; font: 650 .78125rem/1.3 var(--text, sans-serif); color: #1c150d; background: #f6ecd6; box-shadow: 0 4px 12px #0006; white-space: nowrap; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; pointer-events: none; opacity: 0; }
   .says.new { animation: say 2.6s ease-out; }
@@ -48,7 +54,7 @@ const SHEET = sheet(`
   :host([won]) .plate { box-shadow: 0 0 0 2px #ffd072, 0 0 34px #ffd072a6; }
   :host([mine]) .plate { background: linear-gradient(#47301fe6, #21150de6); }
   .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-  @media (prefers-reduced-motion: reduce) { .says.new { animation: none; opacity: 0; } }
+  @media (prefers-reduced-motion: reduce) { .says.new { animation: still 2.6s; } @keyframes still { 0%, 95% { opacity: 1; } 100% { opacity: 0; } } }
 `);
 
 export class SabaccSeat extends HTMLElement {
@@ -69,6 +75,8 @@ export class SabaccSeat extends HTMLElement {
     this.total = 20_000;
     /** @type {((seat: number, index: number, card: any) => SealState) | null} */
     this.proofOf = null;
+    /** How the player stands, where it is not plain play. */
+    this.stands = "";
     /** Whether the seat's cards are drawn elsewhere. */
     this.bare = false;
   }
@@ -103,7 +111,7 @@ export class SabaccSeat extends HTMLElement {
     bet.hidden = over || !Number(standing?.inRoundCredits);
     bet.setAttribute("amount", standing?.inRoundCredits ?? "0");
     const rank = over && held?.rank ? [{ text: held.rank.text, tone: "" }] : [];
-    this.part_(".badges").replaceChildren(...[...rank, ...this.badges, ...(seat.house ? [{ text: "Bot", tone: "", title: "The house says this player is its own" }] : [])].map((badge) => {
+    this.part_(".badges").replaceChildren(...[...(this.stands ? [{ text: this.stands, tone: "warn" }] : []), ...rank, ...this.badges].map((badge) => {
       const made = document.createElement("span");
       made.className = `badge ${badge.tone ?? ""}`;
       made.textContent = badge.text;
@@ -118,14 +126,16 @@ export class SabaccSeat extends HTMLElement {
     const states = { SEAT_STATE_BUYING_IN: "buying in", SEAT_STATE_SITTING_OUT: "sits out", SEAT_STATE_LEAVING: "leaving" };
     /** @type {Record<string, string>} */
     const statuses = { SEAT_STATUS_ALL_IN: "all in", SEAT_STATUS_LEAVING: "leaving", SEAT_STATUS_OUT: "out" };
-    const word = statuses[standing?.status ?? ""] && held && !over ? statuses[standing.status] : states[seat.state ?? ""];
+    const standsAs = statuses[standing?.status ?? ""] && held && !over ? statuses[standing.status] : states[seat.state ?? ""];
     const money = this.part_(".money");
     money.textContent = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
-    if (!word) return;
-    const state = document.createElement("span");
-    state.className = "state";
-    state.textContent = ` · ${word}`;
-    money.append(state);
+    this.stands = standsAs ?? "";
+    if (!seat.house) return;
+    const bot = document.createElement("span");
+    bot.className = "state";
+    bot.textContent = " · bot";
+    bot.title = "The house says that this player is its own";
+    money.append(bot);
   }
 
   /** Cards, kept by place so that they turn over. @param {any} held */

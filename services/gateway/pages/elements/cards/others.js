@@ -19,7 +19,7 @@ export function drawK44(card, small) {
   const sign = KESSEL[card.kind];
   if (sign) {
     const word = card.kind.toUpperCase();
-    if (small) return { tone, body: `${at(50, 58, 1.25, sign)}<text class="title" x="50" y="118" font-size="19">${word.slice(0, 5)}</text>` };
+    if (small) return { tone, body: at(50, 70, 1.35, sign) };
     return { tone, body: `<g class="rays"><path d="${HEX}" transform="translate(50 66) scale(1.18)"/></g>${at(50, 66, 0.9, sign)}${at(15, 20, 0.8, drop)}${at(85, 120, 0.8, drop, true)}<text class="title" x="50" y="124" font-size="10">${word}</text>` };
   }
   const value = card.value ?? 0;

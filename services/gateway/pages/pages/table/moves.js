@@ -1,5 +1,6 @@
 // The moves that are legal now, as buttons with keys; and the form that fills in what a move names. Built from LegalMove alone.
 
+import { wordsOf } from "../../api/refusals.js";
 import { Composer } from "./composer.js";
 import { el } from "./dom.js";
 import { hintOf, keysOf, labelOf, verb } from "./verbs.js";
@@ -105,7 +106,7 @@ export class Moves {
     } catch (error) {
       this.sending = false;
       this.cancel();
-      this.refusal.textContent = `${verb(legal.kind, legal.text).label}: ${error instanceof Error ? error.message : String(error)}`;
+      this.refusal.textContent = `${verb(legal.kind, legal.text).label}: ${wordsOf(error)}`;
       this.refusal.hidden = false;
     } finally {
       this.element.removeAttribute("aria-busy");
@@ -122,6 +123,7 @@ export class Moves {
     }
     if (at.closest?.("input, select, textarea")) return;
     const move = this.byKey.get(event.key.toLowerCase());
+    if (event.key.toLowerCase() === "v" && !move) return /** @type {HTMLElement | null} */ (document.querySelector(".notices [aria-keyshortcuts='v']"))?.click();
     if (!move || this.element.hidden) return;
     event.preventDefault();
     this.begin(move);

@@ -1,5 +1,6 @@
 // What stands between a player and the game: no secure context, a suspended hand, limits, a closed or disabled table.
 
+import { wordsOf } from "../../api/refusals.js";
 import { session } from "../../api/session.js";
 import { el } from "./dom.js";
 
@@ -32,7 +33,7 @@ export class Notices {
     this.drawn = name;
     this.element.replaceChildren(...notices.map(({ tone, title, text, action }) => el("div", { class: `notice ${tone}`, role: tone === "bad" ? "alert" : "status" },
       el("div", null, el("strong", null, title), el("p", null, text)),
-      action ? el("button", { type: "button", class: "button primary", click: action.act }, action.label, el("kbd", { class: "key", "aria-hidden": "true" }, "V")) : null)));
+      action ? el("button", { type: "button", class: "button primary", "aria-keyshortcuts": "v", click: action.act }, action.label, el("kbd", { class: "key", "aria-hidden": "true" }, "V")) : null)));
   }
 
   /** @returns {Notice[]} */
@@ -43,7 +44,7 @@ export class Notices {
     if (!session.canSign) all.push({ key: "look", tone: "warn", title: "You can only look here", text: "Players sign their decisions and take part in chance, and browsers let a page do that over HTTPS or on the room's own machine alone. Open this room by its https: address to play." });
     if (this.fault()) all.push({ key: "fault", tone: "bad", title: "What the room showed does not check", text: `${this.fault()}. You commit to no further hand; the evidence is kept, on the page Me.` });
     const { refusal } = this.context.store;
-    if (refusal) all.push({ key: "refusal", tone: "bad", title: "This table cannot be followed", text: refusal.message });
+    if (refusal) all.push({ key: "refusal", tone: "bad", title: "This table cannot be followed", text: wordsOf(refusal) });
     if (!view) return all;
     all.push(...this.suspended(view));
     if (view.closed) all.push({ key: "closed", tone: "warn", title: "The table is closed", text: "Everybody has been paid out. Other tables are in the lobby." });

@@ -1,5 +1,6 @@
 // One's place at the table: sit down, sit out, top up, leave.
 
+import { wordsOf } from "../../api/refusals.js";
 import { session } from "../../api/session.js";
 import { credits } from "../../elements/sheet.js";
 import { el } from "./dom.js";
@@ -43,7 +44,7 @@ export class Place {
   /** Button of who stands. @param {import("../../types.js").TableView} view */
   standing(view) {
     if (!session.canSign || view.closed) return [];
-    if ((view.seats?.length ?? 0) >= (view.seatCount ?? 0)) return [el("span", { class: "tag" }, "Every seat is taken: you are watching")];
+    if ((view.seats?.length ?? 0) >= (view.seatCount ?? 0)) return [el("span", { class: "tag" }, "Every seat is taken")];
     return [el("button", { type: "button", class: "button primary", click: () => this.askSit(0) }, "Sit down")];
   }
 
@@ -90,7 +91,7 @@ export class Place {
         await then(Number(number.value));
         this.dialog.close();
       } catch (error) {
-        refusal.textContent = error instanceof Error ? error.message : String(error);
+        refusal.textContent = wordsOf(error);
         refusal.hidden = false;
       } finally {
         submit.disabled = false;
@@ -109,7 +110,7 @@ export class Place {
     try {
       await what();
     } catch (error) {
-      this.refusal.textContent = error instanceof Error ? error.message : String(error);
+      this.refusal.textContent = wordsOf(error);
     }
   }
 }
