@@ -57,6 +57,7 @@ export const roomAddress = () => base;
  * @property {AbortSignal} [signal]
  * @property {number} [deadlineMs] Of a call: time for each attempt.
  * @property {number} [attempts] Of a call: how often it is made where the room is busy or away.
+ * @property {boolean} [keepalive] Of a call: it is sent even if the page is just being left.
  * @property {number} [silenceMs] Of a stream: it is given up after so long without a message.
  */
 
@@ -86,7 +87,7 @@ async function attemptCall(method, request, options) {
   const late = AbortSignal.timeout(deadlineMs);
   const headers = headersOf("application/json", options.token);
   headers.set("connect-timeout-ms", String(deadlineMs));
-  const answer = await send(method, headers, JSON.stringify(request), either(options.signal, late));
+  const answer = await send(method, headers, JSON.stringify(request), either(options.signal, late), options.keepalive);
   const text = await orUnreachable(() => answer.text());
   const body = parse(text);
   if (!answer.ok) throw refusalOf(body, answer);
@@ -194,9 +195,9 @@ function headersOf(type, token) {
   return headers;
 }
 
-/** @param {string} method @param {Headers} headers @param {BodyInit} body @param {AbortSignal} signal */
-const send = (method, headers, body, signal) =>
-  orUnreachable(() => fetch(`${base}/${method}`, { method: "POST", headers, body, signal, cache: "no-store" }));
+/** @param {string} method @param {Headers} headers @param {BodyInit} body @param {AbortSignal} signal @param {boolean} [keepalive] */
+const send = (method, headers, body, signal, keepalive = false) =>
+  orUnreachable(() => fetch(`${base}/${method}`, { method: "POST", headers, body, signal, keepalive, cache: "no-store" }));
 
 /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
 async function orUnreachable(work) {

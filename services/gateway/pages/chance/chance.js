@@ -55,6 +55,7 @@ export class Chance {
 
   /** Takes in a snapshot. Gives the keys of the cards that were proved. @param {TableView} view */
   async begin(view) {
+    this.#look(view);
     const { hand, nextHand, entropy } = view;
     if (hand?.transcript) await this.#startHand(view);
     if (entropy) await this.#collect(view, entropy);
@@ -67,6 +68,7 @@ export class Chance {
    * @param {TableView} view with the update in it @param {TableUpdate} update @param {TableView} before
    */
   async take(view, update, before) {
+    this.#look(view);
     if (update.seat) await this.#seatChanged(view, update.seat);
     else if (update.nextHand) await this.#commit(view, update.nextHand);
     else if (update.entropy) await this.#opened(view, update.entropy, before);
@@ -76,6 +78,12 @@ export class Chance {
     else if (update.voided) await this.#void(view, update.voided);
     else if (update.seed) return this.#open(update.seed);
     return [];
+  }
+
+  /** @param {TableView} view */
+  #look({ yourSeat, hand }) {
+    const isIn = hand?.seats?.some(({ playerId }) => playerId === this.playerId) ?? false;
+    if (this.evidence) this.evidence.isKept = isIn || Boolean(yourSeat);
   }
 
   /** Does what is due by a view: this tab has become the one that acts, or somebody looks again. @param {TableView} view */

@@ -25,8 +25,15 @@ export const noteLine = (words) => `note ${BigInt(Date.now()) * 1000n} ${words}`
 /** The note that a hand has ended, from which on its numbers may be shown. @param {Uint8Array} context */
 export const endedLine = (context) => noteLine(`ended ${hex(context)}`);
 
-/** Evidence of one player at one table. */
+// Hands of which a player who looks on has what they need if they sit down.
+const HELD_HANDS = 4;
+
+/** Evidence of one player at one table, kept while they have a seat. */
 export class Evidence {
+  isKept = false;
+  /** What was told before the player sat down, by hand. @type {Map<string, string[]>} */
+  #held = new Map();
+
   /** @param {string} playerId @param {string} tableId */
   constructor(playerId, tableId) {
     this.playerId = playerId;
@@ -45,11 +52,21 @@ export class Evidence {
 
   /** @param {string} handNo @param {string[]} lines @param {number} most */
   async #keep(handNo, lines, most) {
+    const held = this.#held.get(handNo) ?? [];
+    if (!this.isKept) return this.#hold(handNo, [...held, ...lines]);
+    this.#held.delete(handNo);
+    lines = [...held, ...lines];
     await update("evidence", handKey(this.playerId, this.tableId, handNo), (/** @type {string[] | undefined} */ kept = []) => {
       const news = lines.filter((line) => !kept.includes(line));
       if (kept.length + news.length > most) throw new Error(`hand ${handNo} has more evidence than is kept`);
       return [...kept, ...news];
     });
+  }
+
+  /** @param {string} handNo @param {string[]} lines */
+  #hold(handNo, lines) {
+    this.#held.set(handNo, lines);
+    if (this.#held.size > HELD_HANDS) this.#held.delete([...this.#held.keys()][0] ?? "");
   }
 }
 

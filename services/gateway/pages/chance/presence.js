@@ -9,6 +9,7 @@ export class Presence extends EventTarget {
   #timer;
   /** @type {AbortController | undefined} */
   #shown;
+  #hasLeft = false;
   #look = () => this.#looked();
   #channel = typeof BroadcastChannel === "function" && globalThis.document ? new BroadcastChannel("sabacc-presence") : undefined;
 
@@ -21,6 +22,12 @@ export class Presence extends EventTarget {
     this.#looked();
   }
 
+  /** The table is looked at no more in this tab, though it may be in sight. */
+  leave() {
+    this.#hasLeft = true;
+    this.#looked();
+  }
+
   close() {
     globalThis.document?.removeEventListener("visibilitychange", this.#look);
     clearTimeout(this.#timer);
@@ -29,7 +36,7 @@ export class Presence extends EventTarget {
   }
 
   #looked() {
-    if (globalThis.document?.visibilityState === "hidden") this.#shown?.abort();
+    if (!this.#isShown) this.#shown?.abort();
     else this.#show();
     this.#channel?.postMessage("changed");
     this.#weigh();
@@ -44,6 +51,10 @@ export class Presence extends EventTarget {
     globalThis.navigator?.locks?.request(this.name, { mode: "shared" }, () => until).catch(() => undefined);
   }
 
+  get #isShown() {
+    return !this.#hasLeft && globalThis.document?.visibilityState !== "hidden";
+  }
+
   /** Another tab was shown or hidden. */
   async #heard() {
     if (this.isAway && (await isHeld(this.name))) this.#set(false);
@@ -51,10 +62,10 @@ export class Presence extends EventTarget {
 
   #weigh() {
     clearTimeout(this.#timer);
-    if (globalThis.document?.visibilityState !== "hidden") return this.#set(false);
+    if (this.#isShown) return this.#set(false);
     this.#timer = setTimeout(async () => {
       const isAway = !(await isHeld(this.name));
-      if (globalThis.document?.visibilityState !== "hidden") return;
+      if (this.#isShown) return;
       this.#set(isAway);
       this.#weigh();
     }, AWAY_MS);

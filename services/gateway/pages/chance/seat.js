@@ -18,7 +18,7 @@ import { Sitting } from "./sitting.js";
 
 /**
  * A table that is followed, as store/table.js does.
- * @typedef {EventTarget & {tableId: string, view: TableView | null}} FollowedTable
+ * @typedef {EventTarget & {tableId: string, view: TableView | null, hold: () => () => void}} FollowedTable
  */
 
 const SERVICE = "sabacc.table.v1.TableService";
@@ -26,6 +26,12 @@ const FOLDS = ["MOVE_KIND_FOLD", "MOVE_KIND_JUNK"];
 const SIGN_ANEW = ["SIGNATURE_INVALID", "SIGNATURE_NEEDED"];
 const SIGN_ATTEMPTS = 5;
 const SIGN_WAIT_MS = 80;
+const LINGER_MS = 120_000;
+const OUTCOMES = 20;
+const MOST_BROKEN = 3;
+
+/** Seats that were closed and have a number to reveal yet, or are dealt in still, by their tables. @type {Map<string, Seat>} */
+const lingering = new Map();
 
 /**
  * Events: `proof` (`detail`: `{keys}`, of the cards in `proofs` about which there is news), `notice` (`detail`: `{text}`, for the
@@ -49,14 +55,22 @@ export class Seat extends EventTarget {
   #sitting = null;
   #changed = (/** @type {Event} */ event) => this.#enqueue(/** @type {CustomEvent} */ (event).detail?.update ?? null);
   #shown = () => this.#weigh();
+  #hid = () => this.#isActing && this.#isDealtIn && this.#sitting?.leave();
+  /** Lets the table go that a closed seat has to follow on. @type {(() => void) | null} */
+  #letGo = null;
+  /** Of the last hands, whether each came to nothing. @type {boolean[]} */
+  #outcomes = [];
 
   /** @param {FollowedTable} table */
   constructor(table) {
     super();
     this.table = table;
     this.playerId = session.roles.includes("player") ? (session.player?.id ?? "") : "";
+    const before = lingering.get(table.tableId);
+    if (before) before.#release();
     this.#presence = new Presence(table.tableId);
     if (!session.canSign) return;
+    globalThis.addEventListener?.("pagehide", this.#hid);
     table.addEventListener("change", this.#changed);
     this.#presence.addEventListener("change", this.#shown);
     if (this.playerId) this.#sitting = new Sitting(table.tableId, this.playerId, call);
@@ -64,10 +78,39 @@ export class Seat extends EventTarget {
     void this.#takeTurns();
   }
 
+  /**
+   * The table is looked at no more. Whoever is dealt in is a part of its chance until they sit out, ten seconds later; the seat
+   * sees to that by itself, unless another takes its place.
+   */
   close() {
+    if (this.#letGo) return;
+    if (!this.#isActing || !this.#isNeeded) return this.#release();
+    lingering.set(this.table.tableId, this);
+    this.#letGo = this.table.hold();
+    this.#presence.leave();
+    setTimeout(() => this.#release(), LINGER_MS);
+  }
+
+  #release() {
+    if (lingering.get(this.table.tableId) === this) lingering.delete(this.table.tableId);
+    globalThis.removeEventListener?.("pagehide", this.#hid);
     this.table.removeEventListener("change", this.#changed);
     this.#presence.close();
     this.#closing.abort();
+    this.#letGo?.();
+  }
+
+  get #isDealtIn() {
+    const { view } = this.table;
+    const state = view?.seats?.find(({ seat }) => seat === view.yourSeat)?.state ?? "";
+    return ["SEAT_STATE_PLAYING", "SEAT_STATE_BUYING_IN"].includes(state);
+  }
+
+  /** Whether the others at the table may have to wait for this seat's number. */
+  get #isNeeded() {
+    const { view } = this.table;
+    const isAwaited = view?.entropy?.roster?.includes(view.yourSeat ?? 0) ?? false;
+    return session.player?.id === this.playerId && (this.#isDealtIn || isAwaited);
   }
 
   /** What was proved of each card that was shown, by `cardKey` of cards.js. @returns {Map<string, Proved>} */
@@ -276,8 +319,17 @@ export class Seat extends EventTarget {
     this.#chance ??= await this.#begin(view);
     this.#chance.isActing = this.#isActing;
     this.#chance.goesOn = !this.#presence.isAway && !this.fault;
+    if (update?.handEnded || update?.voided) this.#count(update);
     if (update && before) return this.#chance.take(view, update, before);
     return this.#chance.begin(view);
+  }
+
+  /** Warns where many hands come to nothing. @param {TableUpdate} update */
+  #count({ voided }) {
+    this.#outcomes = [...this.#outcomes, voided !== undefined].slice(-OUTCOMES);
+    const broken = this.#outcomes.filter(Boolean).length;
+    if (voided && broken >= MOST_BROKEN)
+      this.#notify(`${broken} of the last ${this.#outcomes.length} hands came to nothing, the last of them hand ${voided.handNo}: somebody may be throwing away hands that they dislike.`);
   }
 
   /** @param {TableView} view */
@@ -290,8 +342,11 @@ export class Seat extends EventTarget {
   /** Does what the chance asks of the player: sits out, comes back, gives up a hand without the own number. @param {TableView} view */
   async #follow(view) {
     const chance = this.#chance;
+    if (this.#letGo && !this.#isNeeded) return this.#release();
     if (!chance || !this.playerId || !view.yourSeat || !this.#isActing) return;
-    const hasCommitted = BigInt(view.nextHand?.handNo ?? 0) === chance.committedTo && view.nextHand !== undefined;
+    // What did not reach the room is sent again.
+    if (view.nextHand && BigInt(view.nextHand.handNo ?? 0) > chance.committedTo) await chance.catchUp(view);
+    const hasCommitted = chance.committedTo > BigInt(view.handNo ?? 0);
     await this.#sitting?.follow(view, this.#presence.isAway || this.fault !== null, hasCommitted);
     const handNo = view.hand?.handNo ?? "0";
     const turn = view.hand?.turn;

@@ -7,6 +7,7 @@ import { session } from "../api/session.js";
 const SILENCE_MS = 35_000;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
+const LONGEST_ASKED_MS = 60_000;
 const ENDS_FOR_GOOD = ["END_REASON_TABLE_CLOSED"];
 /** Refusals of a resume token are answered by beginning anew. */
 const BEGIN_ANEW = "BAD_FIELD";
@@ -29,6 +30,7 @@ const BEGIN_ANEW = "BAD_FIELD";
 export async function follow({ method, request, seen, connection, forget, stop }) {
   for (let failures = 0; !stop.aborted; ) {
     connection("catching up");
+    let asked = 0;
     try {
       for await (const message of session.stream(method, request(), { signal: stop, silenceMs: SILENCE_MS })) {
         if (stop.aborted) return null;
@@ -41,11 +43,12 @@ export async function follow({ method, request, seen, connection, forget, stop }
       if (!(error instanceof Refusal)) throw error;
       if (error.reason === BEGIN_ANEW && failures === 0) forget();
       else if (!isWorthAgain(error)) return error;
+      asked = Math.min(error.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
     if (stop.aborted) return null;
     connection("stale");
     failures += 1;
-    await sleep(waitAfter(failures), stop);
+    await sleep(Math.max(waitAfter(failures), asked), stop);
   }
   return null;
 }

@@ -40,6 +40,8 @@ export class TableStore extends EventTarget {
   #lastMessageMs = Date.now();
   #resumeToken = "";
   #viewer = "";
+  #holders = 0;
+  #isClosed = false;
   /** @type {import("./shared.js").Shared | undefined} */
   #shared;
   #reopen = () => this.#open();
@@ -57,7 +59,20 @@ export class TableStore extends EventTarget {
     return this.#clock.now();
   }
 
+  /** Keeps the table followed beyond `close`, until what this gives is called. */
+  hold() {
+    let isHeld = true;
+    this.#holders += 1;
+    return () => {
+      if (isHeld) this.#holders -= 1;
+      isHeld = false;
+      if (this.#isClosed) this.close();
+    };
+  }
+
   close() {
+    this.#isClosed = true;
+    if (this.#holders > 0) return;
     session.removeEventListener("change", this.#reopen);
     this.#shared?.close();
     this.#shared = { tell() {}, ask() {}, close() {} };

@@ -23,6 +23,8 @@ async function signed(textOf) {
 
 test("the verifier reads the evidence of a hand; a copy hides what is not over", async () => {
   const evidence = new Evidence(PLAYER, TABLE);
+  await evidence.keep("8", noteLine("looking on"));
+  evidence.isKept = true;
   const number = openLine(commitmentInput(binding, { seat: 3, playerId: PLAYER }, new Uint8Array(32).fill(7)));
   const closing = await signed((keyId) => closingText(binding, { closing: base64(new Uint8Array(32)), keyId: base64(keyId) }));
   const decision = await signed((keyId) => decisionText(binding.context, new Uint8Array(32), "p1 bet 20", keyId));
