@@ -58,7 +58,7 @@ class TablePage {
   constructor(id) {
     this.store = followTable(id);
     this.context = new Context(this.store);
-    this.part = new Part(this.store, id, () => this.draw(), (text) => this.tell({ text, tone: "bad" }));
+    this.part = new Part(this.store, id, () => this.draw(), (text) => this.tell({ text, tone: "word" }));
     this.context.proofOf = (seat, index, card) => this.part.proofOf(seat, index, card);
     this.sound = new Sound();
     this.hand = new OwnHand(this.context);

@@ -20,7 +20,7 @@ export function drawK44(card, small) {
   if (sign) {
     const word = card.kind.toUpperCase();
     if (small) return { tone, body: at(50, 70, 1.35, sign) };
-    return { tone, body: `<g class="rays"><path d="${HEX}" transform="translate(50 66) scale(1.18)"/></g>${at(50, 66, 0.9, sign)}${at(15, 20, 0.8, drop)}${at(85, 120, 0.8, drop, true)}<text class="title" x="50" y="124" font-size="10">${word}</text>` };
+    return { tone, body: `<g class="rays"><path d="${HEX}" transform="translate(50 66) scale(1.18)"/></g>${at(50, 66, 0.9, sign)}${at(15, 20, 0.8, drop)}<text class="title" x="50" y="124" font-size="10">${word}</text>` };
   }
   const value = card.value ?? 0;
   if (small) return { tone, body: large(String(value), drop) };
@@ -48,7 +48,7 @@ export function drawC62(card, small) {
   const tone = `spike ${value > 0 ? "plus" : "minus"}`;
   const text = value > 0 ? `+${value}` : signed(value);
   const emblem = SHAPES[card.suit] ?? "";
-  return { tone, body: small ? large(text, emblem) : corners(text, emblem) + pips(Math.abs(value), emblem) };
+  return { tone, body: small ? large(text, emblem) : corners(text, Math.abs(value) > 8 ? "" : emblem) + pips(Math.abs(value), emblem) };
 }
 
 /** Suits of playing cards. @type {Record<string, string>} */

@@ -36,13 +36,13 @@ export function pips(n, emblem) {
 /** Index in two corners: the value, and a small emblem under it. @param {string} text @param {string} emblem @param {boolean} [once] in the upper corner alone */
 export function corners(text, emblem, once = false) {
   const size = text.length > 2 ? 15 : text.length > 1 ? 18 : 21;
-  const x = text.length > 2 ? 19 : text.length > 1 ? 17 : 15;
+  const x = text.length > 2 ? 21 : text.length > 1 ? 17 : 15;
   const one = `<text class="index" x="${x}" y="25" font-size="${size}">${text}</text>${at(x, 35, 0.52, emblem)}`;
   return once ? one : `${one}<g transform="rotate(180 50 70)">${one}</g>`;
 }
 
 /** Drawing for small cards: the value large, the emblem under it. @param {string} text @param {string} emblem */
 export function large(text, emblem) {
-  const size = text.length > 2 ? 46 : text.length > 1 ? 56 : 66;
+  const size = text.length > 2 ? 38 : text.length > 1 ? 52 : 66;
   return `<text class="index" x="50" y="${66 + size * 0.1}" font-size="${size}">${text}</text>${at(50, 106, 2.1, emblem)}`;
 }

@@ -49,13 +49,13 @@ export function drawS76(card, small) {
   const sign = SIGNS[card.kind];
   if (sign) {
     const tone = `face ${card.suit} ${card.kind.toLowerCase()}`;
-    if (small) return { tone, body: `<text class="index" x="50" y="62" font-size="${text.length > 2 ? 44 : 56}">${text}</text>${at(50, 102, 0.82, sign)}` };
+    if (small) return { tone, body: `<text class="index" x="50" y="62" font-size="${text.length > 2 ? 38 : 52}">${text}</text>${at(50, 102, 0.82, sign)}` };
     return { tone, body: `${RAYS}${at(50, 70, 0.9, sign)}${corners(text, "", true)}<text class="title" x="50" y="124">${card.kind === "Evil" ? "EVIL ONE" : card.kind.toUpperCase()}</text>` };
   }
   const emblem = EMBLEMS[card.suit] ?? "";
   const tone = card.suit.toLowerCase();
   if (small) return { tone, body: large(text, emblem) };
-  if (card.kind === "number") return { tone, body: corners(text, emblem) + pips(card.value ?? 0, emblem) };
+  if (card.kind === "number") return { tone, body: corners(text, (card.value ?? 0) > 8 ? "" : emblem) + pips(card.value ?? 0, emblem) };
   return {
     tone,
     body: `${RAYS}${at(50, 78, 2, emblem)}${at(50, 48, 0.72, RANKS[card.kind] ?? "")}${corners(text, emblem, true)}<text class="title" x="50" y="124">${card.kind.toUpperCase()}</text>`,
