@@ -31,8 +31,15 @@ export function show(main, parameters) {
     page.append(pageHead("A hand", "Every finished hand can be looked at, step by step, by anybody."), chooseForm(parameters));
     return () => ending.abort();
   }
-  loadInto(page, () => load(parameters, ending.signal), "Reading the hand and checking it \u2026");
-  page.prepend(pageHead(parameters.no ? `Hand ${parameters.no}` : "A hand"));
+  const before = pageHead(parameters.no ? `Hand ${parameters.no}` : "A hand", el("a", { href: "#/hand" }, "Choose another hand"));
+  const body = el("div", { class: "tab-panel" });
+  page.append(before, body);
+  const read = async () => {
+    const parts = await load(parameters, ending.signal);
+    before.remove();
+    return parts;
+  };
+  loadInto(body, read, "Reading the hand and checking it \u2026");
   return () => ending.abort();
 }
 
