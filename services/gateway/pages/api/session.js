@@ -15,6 +15,8 @@ import { claimsOf, fileOf, loginOf } from "./login.js";
 const PEOPLE = "sabacc.table.v1.PeopleService";
 const REFRESH_BEFORE_MS = 60_000;
 const RECORD = "login";
+// A guest's login while somebody uses a token in its place: it is the only way back to that player.
+const LAID_ASIDE = "guest";
 const LOCK = "sabacc-login";
 const ENDED = ["TOKEN_REVOKED", "TOKEN_EXPIRED", "TOKEN_FORGED", "TOKEN_MALFORMED"];
 
@@ -68,6 +70,7 @@ class Session extends EventTarget {
   async signInAsGuest(name) {
     if (!this.canSign)
       throw new Error("This page can only look: it was not loaded over HTTPS or from this very machine. Open the room's https address to play.");
+    this.#refuseToReplace();
     const request = this.#unanswered.get(name) ?? JSON.stringify({ requestId: requestId(), name, signInSecret: base64(random(32)) });
     this.#unanswered.set(name, request);
     /** @type {import("../types.js").SignInAsGuestResponse} */
@@ -88,13 +91,27 @@ class Session extends EventTarget {
     const found = await callRoom(probe, isPlayer ? {} : { pageSize: 1 }, { token: accessToken });
     const name = isPlayer ? (found.name ?? "") : subject;
     const fields = { server: roomAddress(), playerId: isPlayer ? subject : "", name, roles: [role] };
+    if (this.isGuest) await locked(() => this.#layAside());
     await this.#keep({ ...fields, refreshToken: "", accessToken, accessEndMs: endMs });
   }
 
-  /** Signs out. A guest's tokens are revoked: there is no way back to that player. */
+  /** Signs out. A guest's tokens are revoked: there is no way back to that player. Who used a token is the guest from before again. */
   async signOut() {
     if (this.isGuest) await this.call(`${PEOPLE}/SignOut`, { requestId: requestId() });
-    await this.#keep(undefined);
+    /** @type {Login | undefined} */
+    const guest = await database.load("login", LAID_ASIDE);
+    await database.remove("login", LAID_ASIDE);
+    await this.#keep(guest?.server === roomAddress() ? guest : undefined);
+  }
+
+  async #layAside() {
+    const guest = await database.load("login", RECORD);
+    await database.save("login", LAID_ASIDE, guest);
+  }
+
+  /** A guest's login is not lost for another one. */
+  #refuseToReplace() {
+    if (this.isGuest) throw new Error("You are signed in as a guest. Save that login as a file, or sign out, first.");
   }
 
   /** The login as a file, for another program or browser. This one forgets it, since a login has one user at a time. */
@@ -113,6 +130,7 @@ class Session extends EventTarget {
 
   /** Goes on as the player of a file. @param {Blob} file */
   async loadLogin(file) {
+    this.#refuseToReplace();
     const login = await loginOf(file, roomAddress());
     await this.#keep(login);
     await this.token();
