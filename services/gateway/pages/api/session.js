@@ -1,0 +1,287 @@
+// Who is signed in at this room, in all tabs of this browser.
+//
+// The login lies in the database; a tab that needs a new access token takes the browser's lock, looks whether another tab has
+// got one meanwhile, and refreshes under an id that it has written down before. So a refresh token is used once, whatever
+// breaks; two uses look like theft and end the sign-in.
+
+import * as database from "../keep/database.js";
+import { call as callRoom, Refusal, roomAddress, stream as streamRoom } from "./connect.js";
+import { base64, random, requestId } from "./ids.js";
+import { claimsOf, fileOf, loginOf } from "./login.js";
+
+/** @typedef {import("./connect.js").CallOptions} CallOptions */
+/** @typedef {import("./login.js").Login} Login */
+
+const PEOPLE = "sabacc.table.v1.PeopleService";
+const REFRESH_BEFORE_MS = 60_000;
+const RECORD = "login";
+// A guest's login while somebody uses a token in its place: it is the only way back to that player.
+const LAID_ASIDE = "guest";
+const LOCK = "sabacc-login";
+const ENDED = ["TOKEN_REVOKED", "TOKEN_EXPIRED", "TOKEN_FORGED", "TOKEN_MALFORMED"];
+
+class Session extends EventTarget {
+  /** @type {Login | undefined} */
+  #login;
+  /** @type {Promise<string> | undefined} */
+  #renewing;
+  /** @type {Map<string, string>} names that sign-ins without an answer were sent under, and what to repeat them with */
+  #unanswered = new Map();
+  #tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel(LOCK) : undefined;
+  /** Why the room ended the last sign-in; empty: it did not. */
+  endedBy = "";
+  /** Resolves when the kept login is known. @type {Promise<void>} */
+  ready;
+
+  constructor() {
+    super();
+    this.#tabs?.addEventListener("message", () => void this.#reload());
+    // In Node a channel keeps the program alive.
+    /** @type {any} */ (this.#tabs)?.unref?.();
+    this.ready = this.#reload();
+  }
+
+  /** @returns {{id: string, name: string} | null} */
+  get player() {
+    return this.#login?.playerId ? { id: this.#login.playerId, name: this.#login.name } : null;
+  }
+
+  /** Roles in the room: "player", "operator", "auditor". @returns {string[]} */
+  get roles() {
+    return this.#login?.roles ?? [];
+  }
+
+  /** Whether this page can take part in chance: browsers have cryptography only for pages from a safe origin. */
+  get canSign() {
+    return (globalThis.isSecureContext ?? true) && globalThis.crypto?.subtle !== undefined;
+  }
+
+  /** Names whose view this is, so that nothing seen by one is shown to another. */
+  get viewer() {
+    return this.#login ? `${this.roles.join()}:${this.#login.playerId}` : "";
+  }
+
+  /** Whether the login is a guest's, which can be saved as a file. */
+  get isGuest() {
+    return (this.#login?.refreshToken ?? "") !== "";
+  }
+
+  /** Becomes a new player. Called again after a lost answer it is the same one. @param {string} name */
+  async signInAsGuest(name) {
+    if (!this.canSign)
+      throw new Error("This page can only look: it was not loaded over HTTPS or from this very machine. Open the room's https address to play.");
+    this.#refuseToReplace();
+    const request = this.#unanswered.get(name) ?? JSON.stringify({ requestId: requestId(), name, signInSecret: base64(random(32)) });
+    this.#unanswered.set(name, request);
+    /** @type {import("../types.js").SignInAsGuestResponse} */
+    const guest = await callRoom(`${PEOPLE}/SignInAsGuest`, JSON.parse(request));
+    const { playerId = "", tokens = {} } = guest;
+    const fields = { server: roomAddress(), playerId, name: guest.name ?? "", roles: ["player"] };
+    await this.#keep({ ...fields, ...heldTokens(tokens) });
+    this.#unanswered.delete(name);
+    return guest;
+  }
+
+  /** Signs in with a token that the room's operator has given. @param {string} token */
+  async signInWithToken(token) {
+    const accessToken = token.trim();
+    const { subject, role, endMs } = claimsOf(accessToken);
+    const isPlayer = role === "player";
+    const probe = isPlayer ? `${PEOPLE}/GetPlayer` : "sabacc.table.v1.TableService/ListTables";
+    const found = await callRoom(probe, isPlayer ? {} : { pageSize: 1 }, { token: accessToken });
+    const name = isPlayer ? (found.name ?? "") : subject;
+    const fields = { server: roomAddress(), playerId: isPlayer ? subject : "", name, roles: [role] };
+    if (this.isGuest) await locked(() => this.#layAside());
+    await this.#keep({ ...fields, refreshToken: "", accessToken, accessEndMs: endMs });
+  }
+
+  /** Signs out. A guest's tokens are revoked: there is no way back to that player. Who used a token is the guest from before again. */
+  async signOut() {
+    if (this.isGuest) await this.call(`${PEOPLE}/SignOut`, { requestId: requestId() });
+    /** @type {Login | undefined} */
+    const guest = await database.load("login", LAID_ASIDE);
+    await database.remove("login", LAID_ASIDE);
+    await this.#keep(guest?.server === roomAddress() ? guest : undefined);
+  }
+
+  async #layAside() {
+    const guest = await database.load("login", RECORD);
+    await database.save("login", LAID_ASIDE, guest);
+  }
+
+  /** A guest's login is not lost for another one. */
+  #refuseToReplace() {
+    if (this.isGuest) throw new Error("You are signed in as a guest. Save that login as a file, or sign out, first.");
+  }
+
+  /** The login as a file, for another program or browser. This one forgets it, since a login has one user at a time. */
+  async saveLogin() {
+    if (!this.isGuest) throw new Error("There is no guest's login to save.");
+    /** @type {Login | undefined} */
+    let given;
+    await locked(async () => {
+      await database.update("login", RECORD, (/** @type {Login | undefined} */ login) => void (given = login));
+    });
+    this.#changed(undefined);
+    this.#tabs?.postMessage("changed");
+    if (!given) throw new Error("Another tab has just signed out.");
+    return fileOf(given);
+  }
+
+  /** Goes on as the player of a file. @param {Blob} file */
+  async loadLogin(file) {
+    this.#refuseToReplace();
+    const login = await loginOf(file, roomAddress());
+    await this.#keep(login);
+    await this.token();
+  }
+
+  /** Choose the name that one is shown under. @param {string} name */
+  async setName(name) {
+    /** @type {import("../types.js").SetNameResponse} */
+    const { name: shown = "" } = await this.call(`${PEOPLE}/SetName`, { requestId: requestId(), name });
+    await database.update("login", RECORD, (/** @type {Login | undefined} */ login) => login && { ...login, name: shown });
+    await this.#reload();
+    this.#tabs?.postMessage("changed");
+    return shown;
+  }
+
+  /** A good access token; empty: nobody is signed in. @param {string} [stale] one that the room has refused */
+  async token(stale) {
+    await this.ready;
+    const login = this.#login;
+    if (!login) return "";
+    if (isGood(login, stale)) return login.accessToken;
+    if (!login.refreshToken) return this.#ended("TOKEN_EXPIRED", login);
+    this.#renewing ??= locked(() => this.#renew(stale)).finally(() => (this.#renewing = undefined));
+    return this.#renewing;
+  }
+
+  /** @param {string} [stale] @returns {Promise<string>} */
+  async #renew(stale) {
+    // Written before it is sent: whoever comes next, in this tab or another, repeats the same call.
+    const login = await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
+      kept && !isGood(kept, stale) ? { ...kept, refreshRequestId: kept.refreshRequestId ?? requestId() } : kept,
+    );
+    if (!login || isGood(login, stale)) {
+      this.#changed(login);
+      return login?.accessToken ?? "";
+    }
+    const { refreshToken, refreshRequestId } = login;
+    try {
+      const { tokens } = await callRoom(`${PEOPLE}/Refresh`, { requestId: refreshRequestId, refreshToken });
+      const renewed = await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
+        kept?.refreshToken === refreshToken ? { ...kept, ...heldTokens(tokens), refreshRequestId: undefined } : kept,
+      );
+      this.#login = renewed;
+      this.#tabs?.postMessage("changed");
+      return renewed?.accessToken ?? "";
+    } catch (error) {
+      if (error instanceof Refusal && ENDED.includes(error.reason)) return this.#ended(error.reason, login);
+      throw error;
+    }
+  }
+
+  /** The room takes this login no more. @param {string} reason @param {Login} login */
+  async #ended(reason, login) {
+    this.endedBy = reason;
+    await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
+      kept?.refreshToken === login.refreshToken && kept.accessToken === login.accessToken ? undefined : kept,
+    );
+    await this.#reload();
+    this.#tabs?.postMessage("changed");
+    return "";
+  }
+
+  /** @param {Login | undefined} login */
+  async #keep(login) {
+    await this.ready;
+    await locked(() => database.update("login", RECORD, () => login));
+    if (login) this.endedBy = "";
+    this.#changed(login);
+    this.#tabs?.postMessage("changed");
+  }
+
+  async #reload() {
+    /** @type {Login | undefined} */
+    const login = await database.load("login", RECORD);
+    // Tokens are shown to no other room.
+    this.#changed(login?.server === roomAddress() ? login : undefined);
+  }
+
+  /** @param {Login | undefined} login */
+  #changed(login) {
+    const before = `${this.viewer} ${this.player?.name}`;
+    this.#login = login;
+    if (`${this.viewer} ${this.player?.name}` !== before) this.dispatchEvent(new Event("change"));
+  }
+
+  /**
+   * As `call` of connect.js, with the token.
+   * @param {string} method @param {object} request @param {CallOptions} [options] @returns {Promise<any>}
+   */
+  async call(method, request, options = {}) {
+    const token = options.token === undefined ? await this.token() : options.token;
+    try {
+      return await callRoom(method, request, { ...options, token });
+    } catch (error) {
+      const fresh = await this.#afterRefusal(error, token, options);
+      return callRoom(method, request, { ...options, token: fresh });
+    }
+  }
+
+  /**
+   * As `stream` of connect.js, with the token.
+   * @param {string} method @param {object} request @param {CallOptions} [options] @returns {AsyncGenerator<any, void, void>}
+   */
+  async *stream(method, request, options = {}) {
+    const token = options.token === undefined ? await this.token() : options.token;
+    let isEmpty = true;
+    try {
+      for await (const message of streamRoom(method, request, { ...options, token })) {
+        isEmpty = false;
+        yield message;
+      }
+    } catch (error) {
+      if (!isEmpty) throw error;
+      const fresh = await this.#afterRefusal(error, token, options);
+      yield* streamRoom(method, request, { ...options, token: fresh });
+    }
+  }
+
+  /** A new token where the room has refused the last one; else throws on.
+   * @param {unknown} error @param {string | null | undefined} token @param {CallOptions} options */
+  async #afterRefusal(error, token, options) {
+    if (!(error instanceof Refusal) || !ENDED.includes(error.reason) || options.token !== undefined || !token) throw error;
+    const login = this.#login;
+    if (login && !login.refreshToken && login.accessToken === token) await this.#ended(error.reason, login);
+    const fresh = await this.token(token);
+    if (!fresh) throw error;
+    return fresh;
+  }
+}
+
+/** @param {Login} login @param {string} [stale] */
+const isGood = (login, stale) =>
+  login.accessToken !== "" && login.accessToken !== stale && Date.now() < login.accessEndMs && !login.refreshRequestId;
+
+/** Tokens as they are kept: their life counts from now, by this device's clock. @param {import("../types.js").Tokens} tokens */
+function heldTokens({ accessToken = "", refreshToken = "" }) {
+  const lifeMs = claimsOf(accessToken).lifeMs;
+  return { accessToken, refreshToken, accessEndMs: Date.now() + Math.max(lifeMs - REFRESH_BEFORE_MS, lifeMs / 2) };
+}
+
+/** Work that one tab does at a time. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+async function locked(work) {
+  const locks = globalThis.navigator?.locks;
+  // Without locks the id that was written down makes two refreshes one.
+  return locks ? locks.request(LOCK, work) : work();
+}
+
+export const session = new Session();
+
+/** @type {(method: string, request: object, options?: CallOptions) => Promise<any>} */
+export const call = (method, request, options) => session.call(method, request, options);
+
+/** @type {(method: string, request: object, options?: CallOptions) => AsyncGenerator<any, void, void>} */
+export const stream = (method, request, options) => session.stream(method, request, options);

@@ -1,0 +1,145 @@
+// Proofs of cards: each that the viewer may see leads to the root that the dealer published when its pile was shuffled.
+
+import { fromBase64 } from "../api/ids.js";
+import { concat, equal, hex, sha256 } from "./bytes.js";
+import { DECKS } from "./decks.js";
+import { Fault } from "./fault.js";
+import { cardRecord, saltOf } from "./fair.js";
+
+/** @typedef {import("./bytes.js").Bytes} Bytes */
+/** @typedef {import("../types.js").CardProof} CardProof */
+/** @typedef {import("../types.js").DeckRoot} DeckRoot */
+/** @typedef {import("../types.js").HandView} HandView */
+
+/**
+ * What was proved of a card. `steps` tell it to a person, each with the value in hexadecimal that it is about.
+ * @typedef {{valid: boolean, code: string, handNo: string, steps: {text: string, value: string}[]}} Proved
+ */
+
+/** Name of a card in `Seat.proofs`. @param {string | undefined} handNo @param {CardProof} proof */
+export const cardKey = (handNo, { op = 0, position = 0 }) => `${handNo}/${op}.${position}`;
+
+/** @param {Uint8Array} left @param {Uint8Array} right */
+const node = (left, right) => sha256(concat(Uint8Array.of(1), left, right));
+
+/**
+ * The root that a leaf leads to, by RFC 6962; null: the path is not as long as it must be.
+ * @param {Bytes} leaf @param {number} position @param {number} count @param {Bytes} path @param {(text: string, value: Bytes) => void} step
+ */
+async function rootOf(leaf, position, count, path, step) {
+  let [hash, at, last, used] = [leaf, position, count - 1, 0];
+  if (position >= count || path.length % 32 !== 0) return null;
+  while (last > 0) {
+    const isRight = at % 2 === 1;
+    // The last node of an odd level has nothing beside it and moves up as it is.
+    if (isRight || at < last) {
+      const beside = path.slice(used, used + 32);
+      if (beside.length < 32) return null;
+      used += 32;
+      hash = isRight ? await node(beside, hash) : await node(hash, beside);
+      step(isRight ? "with the hash to its left" : "with the hash to its right", hash);
+    }
+    [at, last] = [at >> 1, last >> 1];
+  }
+  return used === path.length ? hash : null;
+}
+
+/**
+ * Checks that a card lies where its proof says.
+ * @param {string} variant @param {string} code @param {CardProof} proof @param {DeckRoot | undefined} root
+ * @returns {Promise<Omit<Proved, "handNo">>}
+ */
+export async function proveCard(variant, code, proof, root) {
+  const { op = 0, position = 0, cardId = 0 } = proof;
+  /** @type {Proved["steps"]} */
+  const steps = [];
+  const step = (/** @type {string} */ text, /** @type {Bytes} */ value) => steps.push({ text, value: hex(value) });
+  const salt = fromBase64(proof.salt);
+  const record = cardRecord({ op, position, card: cardId, salt });
+  step(`record of card ${cardId} at place ${position} of shuffle ${op}`, record);
+  const leaf = await sha256(concat(Uint8Array.of(0), record));
+  step("its leaf in the tree of the pile", leaf);
+  const found = await rootOf(leaf, position, root?.cards ?? 0, fromBase64(proof.path), step);
+  const published = fromBase64(root?.root);
+  step("root that the dealer published when it shuffled", published);
+  const deck = DECKS[variant];
+  const isCode = deck === undefined || deck[cardId] === code;
+  if (!isCode) step(`card ${cardId} of this pack is ${deck?.[cardId] ?? "none"}, not ${code}`, new Uint8Array());
+  const valid = isCode && salt.length === 32 && root !== undefined && found !== null && equal(found, published);
+  return { valid, code, steps };
+}
+
+/** The cards of a view that are shown, with their proofs. @param {HandView} hand @returns {{code: string, proof: CardProof}[]} */
+function shownCards({ seats = [], handNo }) {
+  const cards = seats.flatMap(({ cards = [] }) => cards).filter(({ code }) => code && code !== "??");
+  return cards.map(({ code = "", proof }) => {
+    if (!proof) throw new Fault("table", handNo, `card ${code} is shown without proof that it lies there`);
+    return { code, proof };
+  });
+}
+
+/** Cards that an update turns up on the table. @param {import("../types.js").HandAction | undefined} action */
+function turnedCards(action) {
+  const codes = action?.cards?.filter((code) => code !== "??") ?? [];
+  return (action?.proofs ?? []).map((proof, at) => ({ code: codes[at] ?? "", proof }));
+}
+
+/** Proofs of the hands that were followed last. */
+export class Cards {
+  /** @type {Map<string, Proved>} */
+  proofs = new Map();
+  /** @type {Map<string, {proof: CardProof, transcript: string}>} */
+  #told = new Map();
+
+  /**
+   * Checks every card of a view that was not checked before. Gives the keys of the new ones.
+   * @param {string} variant @param {HandView} hand @param {import("../types.js").HandAction} [action]
+   */
+  async check(variant, hand, action) {
+    const roots = rootsOf(hand);
+    /** @type {string[]} */
+    const news = [];
+    for (const { code, proof } of [...shownCards(hand), ...turnedCards(action)]) {
+      const key = cardKey(hand.handNo, proof);
+      if (this.proofs.get(key)?.code === code) continue;
+      const proved = await proveCard(variant, code, proof, roots.get(proof.op ?? 0));
+      this.proofs.set(key, { ...proved, handNo: hand.handNo ?? "" });
+      this.#told.set(key, { proof, transcript: hand.transcript ?? "" });
+      news.push(key);
+      if (!proved.valid) throw new Fault("dealer", hand.handNo, `${code} is not the card that was committed to when the pile was shuffled`);
+    }
+    return news;
+  }
+
+  /** Checks the salts of a hand's cards against its opened seed. Gives the keys of the cards. @param {string} handNo @param {Bytes} saltKey */
+  async checkSalts(handNo, saltKey) {
+    const keys = [...this.proofs].filter(([, proved]) => proved.handNo === handNo).map(([key]) => key);
+    for (const key of keys) {
+      const { proof } = this.#told.get(key) ?? {};
+      const salt = await saltOf(saltKey, proof?.op ?? 0, proof?.position ?? 0);
+      if (!equal(salt, fromBase64(proof?.salt))) throw new Fault("dealer", handNo, "the opened seed gives another salt for a card");
+      this.proofs.get(key)?.steps.push({ text: "salt, as it follows from the seed that the dealer has opened", value: hex(salt) });
+    }
+    return keys;
+  }
+
+  /** Forgets hands before a number. @param {bigint} handNo */
+  forgetBefore(handNo) {
+    for (const [key, proved] of this.proofs)
+      if (BigInt(proved.handNo || 0) < handNo) {
+        this.proofs.delete(key);
+        this.#told.delete(key);
+      }
+  }
+}
+
+/** @param {HandView} hand @returns {Map<number, DeckRoot>} */
+function rootsOf({ roots = [], handNo }) {
+  const found = new Map();
+  for (const root of roots) {
+    const op = root.op ?? 0;
+    if (found.has(op)) throw new Fault("dealer", handNo, `there are two commitments to shuffle ${op}`);
+    found.set(op, root);
+  }
+  return found;
+}

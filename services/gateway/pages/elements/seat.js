@@ -1,0 +1,202 @@
+// <sabacc-seat>: a player at the table: cards, name, credits, clock, what they put in, and marks of the game.
+//
+// Properties: `seat` (SeatView), `view` (TableView), `deck`, `badges` (list of {text, tone, title}), `now` (gives the server's time in
+// ms), `total` (ms of a full clock), `last` (what they last did, in words), `proofOf` (gives a card's seal). Set them, then call `draw()`.
+
+import "./card.js";
+import "./chips.js";
+import "./clock.js";
+import "./seal.js";
+import { credits, define, sheet } from "./sheet.js";
+
+/** @typedef {{text: string, tone?: string, title?: string}} Badge */
+/** @typedef {{state: string, steps: any[]} | null} SealState */
+
+/** Longest fan of cards that stand beside each other; more overlap further. */
+const FAN = 3;
+
+const SHEET = sheet(`
+  :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: center; gap: .3rem; color: var(--felt-ink, #fff); position: relative; min-width: 0; width: 100%; }
+  .cards { display: flex; justify-content: center; min-height: calc(var(--card, 3rem) * 1.4); padding: 0; }
+  .cards > span { position: relative; display: block; transition: transform 300ms, filter 300ms; }
+  .cards > span + span { margin-left: var(--overlap, .25rem); }
+  .cards sabacc-seal { --seal: 1.15rem; position: absolute; right: -.2rem; bottom: -.2rem; }
+  .cards.fan { align-items: end; } .cards.fan sabacc-card { width: calc(var(--card, 3rem) * .78); }
+  .cards .field { transform: translateY(-.35rem); }
+  .cards .field::before { content: ""; position: absolute; inset: -4px; border-radius: 8px; border: 2px solid #6fe3ff; box-shadow: 0 0 12px #3fc9ff99, inset 0 0 8px #3fc9ff66; z-index: 1; pointer-events: none; }
+  .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; width: 100%; max-width: 11.5rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
+  .face { display: grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%; font: 800 .9rem/1 var(--display, sans-serif); color: #fff; background: hsl(var(--hue, 200) 45% 38%); text-transform: uppercase; }
+  sabacc-clock { --clock: 2.5rem; grid-row: span 2; }
+  .name { font: 650 .875rem/1.2 var(--text, sans-serif); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .money { font: 600 .8125rem/1.2 var(--text, sans-serif); font-variant-numeric: tabular-nums; color: var(--brass, #d9b26a); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .money .state { color: #d6d9dc; font-weight: 500; }
+  .button { position: absolute; right: -.35rem; top: -.45rem; width: 1.2rem; height: 1.2rem; display: grid; place-items: center; border-radius: 50%; font: 800 .65rem/1 var(--display, sans-serif); background: #f6ecd6; color: #2a1a12; box-shadow: 0 1px 3px #0008; }
+  .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; }
+  .badge { padding: .1rem .45rem; border-radius: 999px; font: 600 .6875rem/1.4 var(--text, sans-serif); color: #fff; background: #0007; white-space: nowrap; }
+  .badge.good { background: #14784a; } .badge.bad { background: #a31636; } .badge.warn { background: #ffd072; color: #2b1d00; } .badge.accent { background: var(--accent-fixed, #ff8642); color: #210c00; } .badge.light { background: #eef3ff; color: #1d2547; } .badge.dark { background: #1a1020; color: #ff9aa9; box-shadow: inset 0 0 0 1px #ff9aa966; }
+  :host([data-side="bottom"]) .badges { order: -1; }
+  .bet { position: absolute; z-index: 2; left: 50%; bottom: 100%; transform: translate(-50%, -.2rem); }
+  :host([data-side="top"]) .bet { bottom: auto; top: 100%; transform: translate(-50%, .2rem); }
+  :host([data-side="left"]) .bet { left: 100%; bottom: 30%; transform: translate(.4rem, 0); }
+  :host([data-side="right"]) .bet { left: auto; right: 100%; bottom: 30%; transform: translate(-.4rem, 0); }
+  :host([mine]) .cards { display: none; }
+  @media (max-width: 47.99rem) {
+    :host([data-side]) .bet { position: static; transform: none; }
+    :host([data-side]) .badges { order: 0; }
+    sabacc-clock { --clock: 2.1rem; } .face { width: 1.6rem; height: 1.6rem; font-size: .75rem; }
+    .plate { padding: .25rem .5rem .25rem .25rem; gap: 0 .4rem; } .name { font-size: .8125rem; } .money { font-size: .75rem; } .state { display: none; }
+  }
+  .bet sabacc-chips { color: #fff; text-shadow: 0 1px 2px #000; padding: .1rem .45rem .1rem .2rem; border-radius: 999px; background: #0006; }
+  .says { position: absolute; top: -1.5rem; left: 50%; transform: translateX(-50%); z-index: 3; padding: .2rem .6rem; border-radius: .6rem; font: 650 .78125rem/1.3 var(--text, sans-serif); color: #1c150d; background: #f6ecd6; box-shadow: 0 4px 12px #0006; white-space: nowrap; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; pointer-events: none; opacity: 0; }
+  .says.new { animation: say 2.6s ease-out; }
+  @keyframes say { 0% { opacity: 0; transform: translate(-50%, .4rem); } 8%, 80% { opacity: 1; transform: translate(-50%, 0); } 100% { opacity: 0; } }
+  :host([turn]) .plate { box-shadow: inset 0 1px 0 #ffffff1f, 0 0 0 2px var(--accent-fixed, #ff8642), 0 0 26px #ff864299; }
+  :host([out]) .cards, :host([out]) .plate { opacity: .5; filter: saturate(.4); }
+  :host([won]) .plate { box-shadow: 0 0 0 2px #ffd072, 0 0 34px #ffd072a6; }
+  :host([mine]) .plate { background: linear-gradient(#47301fe6, #21150de6); }
+  .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  @media (prefers-reduced-motion: reduce) { .says.new { animation: still 2.6s; } @keyframes still { 0%, 95% { opacity: 1; } 100% { opacity: 0; } } }
+`);
+
+export class SabaccSeat extends HTMLElement {
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [SHEET];
+    root.innerHTML = `<div class="cards"></div><div class="plate"><sabacc-clock><span class="face"></span></sabacc-clock><span class="name"></span><span class="money"></span><span class="button" title="Dealer button" hidden>D</span></div><div class="badges"></div><div class="bet"><sabacc-chips hidden></sabacc-chips></div><div class="says" aria-hidden="true"></div>`;
+    /** @type {any} */
+    this.seat = null;
+    /** @type {any} */
+    this.view = null;
+    this.deck = "";
+    /** @type {Badge[]} */
+    this.badges = [];
+    /** @type {() => number} */
+    this.now = () => Date.now();
+    this.total = 20_000;
+    /** @type {((seat: number, index: number, card: any) => SealState) | null} */
+    this.proofOf = null;
+    /** How the player stands, where it is not plain play. */
+    this.stands = "";
+    /** Whether the seat's cards are drawn elsewhere. */
+    this.bare = false;
+  }
+
+  /** Element of the shadow tree. @param {string} selector @returns {any} */
+  part_(selector) { return this.shadowRoot?.querySelector(selector); }
+
+  /** Draws the seat as its properties have it. */
+  draw() {
+    const { seat, view } = this;
+    if (!seat || !view) return;
+    const hand = view.hand;
+    const held = hand?.seats?.find((/** @type {any} */ one) => one.seat === seat.seat);
+    const standing = hand?.standing?.seats?.find((/** @type {any} */ one) => one.seat === seat.seat);
+    const over = hand?.phase === "HAND_PHASE_OVER";
+    const turn = hand?.turn?.seat === seat.seat ? hand.turn : null;
+    const name = seat.name || `Seat ${seat.seat}`;
+    this.toggleAttribute("turn", Boolean(turn));
+    this.toggleAttribute("mine", view.yourSeat === seat.seat);
+    this.toggleAttribute("out", Boolean(hand) && (!held || standing?.status === "SEAT_STATUS_OUT"));
+    const face = this.part_(".face");
+    face.textContent = name.replace(/^Seat /, "").slice(0, 1);
+    face.style.setProperty("--hue", String([...(seat.playerId || name)].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 7)));
+    this.part_(".name").textContent = name;
+    this.part_(".name").title = seat.house ? `${name}, of the house` : name;
+    this.drawMoney(seat, standing, held, over);
+    this.drawCards(held);
+    this.drawClock(turn);
+    const last = hand?.seats?.[hand.seats.length - 1];
+    this.part_(".button").hidden = last?.seat !== seat.seat;
+    const bet = this.part_(".bet sabacc-chips");
+    bet.hidden = over || !Number(standing?.inRoundCredits);
+    bet.setAttribute("amount", standing?.inRoundCredits ?? "0");
+    const rank = over && held?.rank ? [{ text: held.rank.text, tone: "" }] : [];
+    this.part_(".badges").replaceChildren(...[...(this.stands ? [{ text: this.stands, tone: "warn" }] : []), ...rank, ...this.badges].map((badge) => {
+      const made = document.createElement("span");
+      made.className = `badge ${badge.tone ?? ""}`;
+      made.textContent = badge.text;
+      if ("title" in badge && badge.title) made.title = badge.title;
+      return made;
+    }));
+  }
+
+  /** Credits, and the state where it is not plain play. @param {any} seat @param {any} standing @param {any} held @param {boolean} over */
+  drawMoney(seat, standing, held, over) {
+    /** @type {Record<string, string>} */
+    const states = { SEAT_STATE_BUYING_IN: "buying in", SEAT_STATE_SITTING_OUT: "sits out", SEAT_STATE_LEAVING: "leaving" };
+    /** @type {Record<string, string>} */
+    const statuses = { SEAT_STATUS_ALL_IN: "all in", SEAT_STATUS_LEAVING: "leaving", SEAT_STATUS_OUT: "out" };
+    const standsAs = statuses[standing?.status ?? ""] && held && !over ? statuses[standing.status] : states[seat.state ?? ""];
+    const money = this.part_(".money");
+    money.textContent = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
+    this.stands = standsAs ?? "";
+    if (!seat.house) return;
+    const bot = document.createElement("span");
+    bot.className = "state";
+    bot.textContent = " · bot";
+    bot.title = "The house says that this player is its own";
+    money.append(bot);
+  }
+
+  /** Cards, kept by place so that they turn over. @param {any} held */
+  drawCards(held) {
+    const row = this.part_(".cards");
+    const cards = this.bare ? [] : (held?.cards ?? []);
+    while (row.children.length > cards.length) row.lastElementChild?.remove();
+    const open = cards.length > FAN && cards.some((/** @type {any} */ card) => card.code && card.code !== "??");
+    row.classList.toggle("fan", open);
+    row.style.setProperty("--overlap", open ? `calc(var(--card, 3rem) * ${-0.1 - Math.max(0, cards.length - 5) * 0.1})` : cards.length > FAN ? `calc(var(--card, 3rem) * ${-0.28 - Math.min(0.36, (cards.length - FAN - 1) * 0.12)})` : "");
+    cards.forEach((/** @type {any} */ card, /** @type {number} */ i) => {
+      let place = row.children[i];
+      if (!place) {
+        place = document.createElement("span");
+        const made = document.createElement("sabacc-card");
+        made.setAttribute("small", "");
+        place.append(made);
+        row.append(place);
+      }
+      place.classList.toggle("field", Boolean(card.locked));
+      place.title = card.locked ? "In the field: a shift does not touch it" : "";
+      const drawn = /** @type {HTMLElement} */ (place.firstElementChild);
+      drawn.setAttribute("deck", this.deck);
+      const code = card.code === "??" ? "" : card.code;
+      if (drawn.getAttribute("code") !== code) drawn.setAttribute("code", code);
+      this.drawSeal(place, code, i, card);
+    });
+  }
+
+  /** Seal of a card that is open. @param {Element} place @param {string} code @param {number} index @param {any} card */
+  drawSeal(place, code, index, card) {
+    const state = code && this.proofOf ? this.proofOf(this.seat.seat, index, card) : null;
+    let seal = /** @type {any} */ (place.querySelector("sabacc-seal"));
+    if (!state) return void seal?.remove();
+    if (!seal) {
+      seal = document.createElement("sabacc-seal");
+      place.append(seal);
+    }
+    seal.setAttribute("state", state.state);
+    seal.setAttribute("name", place.firstElementChild?.getAttribute("aria-label") ?? "");
+    seal.steps = state.steps;
+  }
+
+  /** Clock of the turn. @param {any} turn */
+  drawClock(turn) {
+    const clock = this.part_("sabacc-clock");
+    clock.now = this.now;
+    clock.total = this.total;
+    clock.bank = turn?.bankMs ?? 0;
+    clock.deadline = turn?.deadline ? Date.parse(turn.deadline) : null;
+  }
+
+  /** Shows for a moment what the player did. @param {string} text */
+  say(text) {
+    const bubble = this.part_(".says");
+    bubble.textContent = text;
+    bubble.classList.remove("new");
+    void bubble.offsetWidth;
+    bubble.classList.add("new");
+  }
+}
+
+define("sabacc-seat", SabaccSeat);

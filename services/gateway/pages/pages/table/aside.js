@@ -1,0 +1,57 @@
+// Beside the felt: the hand as it is told, and what the last hands were.
+
+import { credits } from "../../elements/sheet.js";
+import { cardName } from "../../elements/cards/names.js";
+import { el, own } from "./dom.js";
+import { settled, voidText } from "./words.js";
+
+/** Lines that are kept. */
+const LINES_MAX = 120;
+
+export class Aside {
+  /** @param {import("./context.js").Context} context */
+  constructor(context) {
+    this.context = context;
+    this.lines = el("ol", { class: "log", tabindex: 0, "aria-label": "The hand in words" });
+    this.last = el("ol", { class: "last-hands" });
+    this.lastPanel = el("section", { class: "panel" }, el("h2", null, "Last hands"), this.last);
+    this.element = el("aside", { class: "beside", "aria-label": "Story" }, el("section", { class: "panel story" }, el("h2", null, "This table"), this.lines), this.lastPanel);
+    this.drawn = "";
+    /** Lines, oldest first. @type {string[]} */
+    this.told = [];
+  }
+
+  /** Adds a line. @param {string} text @param {string} tone */
+  tell(text, tone) {
+    const stays = this.lines.scrollHeight - this.lines.scrollTop - this.lines.clientHeight < 40;
+    this.lines.append(el("li", { class: tone }, text));
+    while (this.lines.children.length > LINES_MAX) this.lines.firstElementChild?.remove();
+    if (stays) this.lines.scrollTop = this.lines.scrollHeight;
+  }
+
+  draw() {
+    const hands = this.context.store.lastHands.slice(0, 6);
+    const name = hands.map((one) => `${one.handNo}${one.voided ? "v" : ""}`).join();
+    this.lastPanel.hidden = !hands.length;
+    if (name === this.drawn) return;
+    this.drawn = name;
+    this.last.replaceChildren(...hands.map((one) => this.lastHand(one)));
+  }
+
+  /** One of the last hands: who won how much, and with what. @param {import("../../store/table.js").LastHand} last */
+  lastHand({ handNo, hand, voided }) {
+    const id = hand?.handId ?? voided?.handId;
+    const title = id ? el("a", { href: `#/hand/${id}` }, `Hand ${handNo}`) : el("strong", null, `Hand ${handNo}`);
+    if (voided) return el("li", null, title, el("p", null, voidText(this.context, voided)));
+    const wins = (hand?.settlement ?? []).filter((item) => item.kind === "SETTLEMENT_KIND_WINS");
+    const best = hand?.seats?.find((one) => one.seat === wins[0]?.seat);
+    const cards = (best?.cards ?? []).map((card) => card.code ?? "??");
+    const shown = cards.length && !cards.includes("??") ? el("span", { class: "mini", title: cards.map((code) => cardName(code, this.context.game.deck)).join(", ") },
+      ...cards.map((code) => own("sabacc-card", { code, deck: this.context.game.deck, small: true }))) : null;
+    const sum = wins.reduce((all, item) => all + Number(item.amountCredits ?? 0), 0);
+    const winners = [...new Set(wins.map((item) => item.seat))].map((seat) => this.context.nameOf(seat)).join(" and ");
+    const carried = hand?.settlement?.find((item) => item.kind === "SETTLEMENT_KIND_MOVES_TO_SABACC" || item.kind === "SETTLEMENT_KIND_CARRIES");
+    const words = wins.length ? `${winners} ${winners === "You" || winners.includes(" and ") ? "win" : "wins"} ${credits(sum)}` : carried ? settled(this.context, carried) : "Nobody wins";
+    return el("li", null, el("div", { class: "row spread" }, title, best?.rank?.text && wins.length ? el("span", { class: "tag" }, best.rank.text) : null), el("p", null, words), shown);
+  }
+}

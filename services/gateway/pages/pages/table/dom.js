@@ -1,0 +1,27 @@
+// Making of elements. Text is always text: nothing here reads markup.
+
+/** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
+
+/** Makes an element. A function is a listener of the event, `true` an attribute without value, false and null none.
+ * @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {Attributes | null} [attributes] @param {...(Node | string | null | undefined | false)} children
+ * @returns {HTMLElementTagNameMap[T]} */
+export function el(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") made.addEventListener(name, value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, String(value));
+  }
+  for (const child of children) if (child || child === "") made.append(child);
+  return made;
+}
+
+/** Makes one of our own elements. @param {string} tag @param {Attributes | null} [attributes] @returns {any} */
+export function own(tag, attributes) {
+  return el(/** @type {"span"} */ (tag), attributes);
+}
+
+/** Sets an element's text where it differs, so that nothing is told twice. @param {Element} element @param {string} text */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,62 @@
+// A stream that goes on where it broke, for as long as somebody wants it.
+
+import { Refusal, sleep } from "../api/connect.js";
+import { session } from "../api/session.js";
+
+// The room says something every 15 s at the least.
+const SILENCE_MS = 35_000;
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
+const LONGEST_ASKED_MS = 60_000;
+const ENDS_FOR_GOOD = ["END_REASON_TABLE_CLOSED"];
+/** Refusals of a resume token are answered by beginning anew. */
+const BEGIN_ANEW = "BAD_FIELD";
+
+/**
+ * @typedef {object} Followed
+ * @property {string} method
+ * @property {() => object} request Of the next stream, with the newest resume token.
+ * @property {(message: any) => void} seen
+ * @property {(connection: "catching up" | "stale") => void} connection
+ * @property {() => void} forget The resume token was refused.
+ * @property {AbortSignal} stop
+ */
+
+/**
+ * Follows until it is stopped, or the room has nothing more to say. Gives the refusal that ended it, or null.
+ * @param {Followed} followed
+ * @returns {Promise<Refusal | null>}
+ */
+export async function follow({ method, request, seen, connection, forget, stop }) {
+  for (let failures = 0; !stop.aborted; ) {
+    connection("catching up");
+    let asked = 0;
+    try {
+      for await (const message of session.stream(method, request(), { signal: stop, silenceMs: SILENCE_MS })) {
+        if (stop.aborted) return null;
+        failures = 0;
+        seen(message);
+        if (ENDS_FOR_GOOD.includes(message.ended?.reason)) return null;
+      }
+    } catch (error) {
+      if (stop.aborted) return null;
+      if (!(error instanceof Refusal)) throw error;
+      if (error.reason === BEGIN_ANEW && failures === 0) forget();
+      else if (!isWorthAgain(error)) return error;
+      asked = Math.min(error.retryAfterMs ?? 0, LONGEST_ASKED_MS);
+    }
+    if (stop.aborted) return null;
+    connection("stale");
+    failures += 1;
+    await sleep(Math.max(waitAfter(failures), asked), stop);
+  }
+  return null;
+}
+
+/** A refused token is renewed, or its sign-in has ended and nobody in particular looks on. @param {Refusal} refusal */
+const isWorthAgain = ({ isPassing, code, reason }) =>
+  isPassing || code === "unauthenticated" || reason === "RECORDS_SPENT";
+
+/** Doubled each time, and different in each tab, so that not all come back at once. @param {number} failures */
+const waitAfter = (failures) =>
+  Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS) * (0.75 + Math.random() / 2);
