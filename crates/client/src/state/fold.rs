@@ -247,7 +247,7 @@ mod tests {
         let entropy =
             |closed| What::Entropy(pb::Entropy { hand_no: 10, closed, ..pb::Entropy::default() });
         let next = |hand_no| What::NextHand(pb::NextHand { hand_no, ..pb::NextHand::default() });
-        let updates = vec![starts(), next(10), entropy(false), next(11), entropy(true)];
+        let updates = [starts(), next(10), entropy(false), next(11), entropy(true)];
         let shown = |seen: usize| {
             let state = after(updates[..seen].to_vec());
             let view = state.view();
