@@ -116,8 +116,9 @@ function drawWho() {
   join.className = "button primary small";
   const more = document.createElement("span");
   more.className = "wide-only";
-  more.textContent = "as guest";
+  more.textContent = "\u00a0as guest";
   join.append("Join", more);
+  join.classList.add("close");
   join.addEventListener("click", async () => {
     join.disabled = true;
     try {

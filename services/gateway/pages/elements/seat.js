@@ -21,6 +21,7 @@ const SHEET = sheet(`
   .cards > span { position: relative; display: block; transition: transform 300ms, filter 300ms; }
   .cards > span + span { margin-left: var(--overlap, .25rem); }
   .cards sabacc-seal { --seal: 1.15rem; position: absolute; right: -.2rem; bottom: -.2rem; }
+  .cards.fan { align-items: end; } .cards.fan sabacc-card { width: calc(var(--card, 3rem) * .78); }
   .cards .field { transform: translateY(-.35rem); }
   .cards .field::before { content: ""; position: absolute; inset: -4px; border-radius: 8px; border: 2px solid #6fe3ff; box-shadow: 0 0 12px #3fc9ff99, inset 0 0 8px #3fc9ff66; z-index: 1; pointer-events: none; }
   .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; width: 100%; max-width: 11.5rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
@@ -143,7 +144,9 @@ export class SabaccSeat extends HTMLElement {
     const row = this.part_(".cards");
     const cards = this.bare ? [] : (held?.cards ?? []);
     while (row.children.length > cards.length) row.lastElementChild?.remove();
-    row.style.setProperty("--overlap", cards.length > FAN ? `calc(var(--card, 3rem) * ${-0.28 - Math.min(0.36, (cards.length - FAN - 1) * 0.12)})` : "");
+    const open = cards.length > FAN && cards.some((/** @type {any} */ card) => card.code && card.code !== "??");
+    row.classList.toggle("fan", open);
+    row.style.setProperty("--overlap", open ? `calc(var(--card, 3rem) * ${-0.1 - Math.max(0, cards.length - 5) * 0.1})` : cards.length > FAN ? `calc(var(--card, 3rem) * ${-0.28 - Math.min(0.36, (cards.length - FAN - 1) * 0.12)})` : "");
     cards.forEach((/** @type {any} */ card, /** @type {number} */ i) => {
       let place = row.children[i];
       if (!place) {
