@@ -253,10 +253,13 @@ function token(fold, what, seat) {
  */
 function show(fold, codes, seat) {
   const had = fold.variant === "coruscant" && seat.cards.some((one) => one.selected) ? seat.cards.filter((one) => one.selected) : seat.cards;
-  const same = [...codes].sort().join() === had.map((one) => one.code).sort().join();
-  if (!same) fold.sure = false;
+  // A card that broke a tie lies beside the hand, and is not shown with it.
+  const left = [...codes];
+  const beside = had.filter(({ code }) => !left.includes(code) || left.splice(left.indexOf(code), 1).length === 0);
+  if (left.length > 0 || beside.length > 1) fold.sure = false;
   const locked = new Set(seat.cards.filter((one) => one.locked).map((one) => one.code));
-  seat.cards = codes.map((code) => ({ code, open: true, locked: locked.has(code) }));
+  const shown = codes.map((code) => ({ code, open: true, locked: locked.has(code) }));
+  seat.cards = left.length > 0 ? shown : [...shown, ...beside.slice(0, 1).map(({ code }) => ({ code, open: true }))];
   return "public";
 }
 
