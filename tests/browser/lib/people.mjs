@@ -35,7 +35,9 @@ export class Person {
 
   async listen() {
     this.page.on("console", (message) => {
-      if (message.type() === "error") this.faults.push(`${message.text()} (${message.location().url})`);
+      // A busy room asks for a moment's patience: the pages ask again.
+      const isBusy = /status of (429|503)/.test(message.text());
+      if (message.type() === "error" && !isBusy) this.faults.push(`${message.text()} (${message.location().url})`);
     });
     this.page.on("pageerror", (error) => this.faults.push(error.stack ?? error.message));
     await this.page.exposeFunction("tellViolation", (text) => this.faults.push(text));

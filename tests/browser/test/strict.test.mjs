@@ -27,7 +27,7 @@ test("pages run under a policy without inline code or other origins, and no page
   for (const [route, drawn] of [...ROUTES, [`/table/${table}`, ".felt .place"], [`/rules?table=${table}`, "main h2"]]) {
     await person.open(route);
     await person.page.locator(drawn).first().waitFor();
-    await person.page.waitForFunction(() => !/Loading|Waiting for/.test(document.querySelector("main")?.textContent ?? ""));
+    await person.page.waitForFunction(() => !/Loading|Waiting for the list/.test(document.querySelector("main")?.textContent ?? ""));
   }
   assert.deepEqual(elsewhere.filter((url) => !url.startsWith("blob:")), []);
   person.isContent();
@@ -79,6 +79,15 @@ test("no card of another seat is in the page's memory before it is shown", async
   await other.close();
 });
 
+/** Codes of the cards among all objects. Runs in the page. */
+function codesOf() {
+  const isCard = (one) => {
+    const code = Object.getOwnPropertyDescriptor(one, "code")?.value;
+    return typeof code === "string" && (Object.hasOwn(one, "proof") || Object.hasOwn(one, "locked"));
+  };
+  return [...new Set(this.filter(isCard).map(({ code }) => code))];
+}
+
 /** Codes of all cards that any object or any text of the page's heap holds, as the room's messages have them. */
 async function cardsInHeap({ context, page }) {
   const cdp = await context.newCDPSession(page);
@@ -87,7 +96,7 @@ async function cardsInHeap({ context, page }) {
   const { result } = await cdp.send("Runtime.callFunctionOn", {
     objectId: objects.objectId,
     returnByValue: true,
-    functionDeclaration: `function () { return [...new Set(this.filter((one) => typeof one.code === "string" && ("proof" in one || "locked" in one)).map((one) => one.code))]; }`,
+    functionDeclaration: `${codesOf}`,
   });
   const parts = [];
   cdp.on("HeapProfiler.addHeapSnapshotChunk", ({ chunk }) => parts.push(chunk));

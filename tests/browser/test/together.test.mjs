@@ -29,8 +29,9 @@ test("two browsers play at one table, and both are told when the operator closes
   await page.getByRole("tab", { name: "Tables" }).click();
   await page.getByRole("button", { name: `Look closer at ${name}` }).click();
   await page.getByLabel(/After the hand in play/).check();
+  const closed = page.waitForResponse((response) => response.url().endsWith("/CloseTable") && response.ok());
   await page.getByRole("button", { name: "Close the table" }).click();
-  await page.getByText("The table closes after the hand in play.").or(page.getByText("table-closed")).first().waitFor().catch(() => {});
+  await closed;
 
   await Promise.all(people.map(({ page }) => playUntilClosed(page)));
   for (const person of people) {
