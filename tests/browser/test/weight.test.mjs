@@ -1,0 +1,48 @@
+// What a first look costs: bytes over the wire.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, Person } from "../lib/people.mjs";
+import { openTable, PAGES } from "../lib/room.mjs";
+
+/** Most bytes of a first load. */
+const MOST = 150 * 1024;
+
+let browser;
+let isPacked;
+before(async () => {
+  browser = await launch();
+  isPacked = (await fetch(`${PAGES}/app.js`, { headers: { "accept-encoding": "gzip" } })).headers.has("content-encoding");
+});
+after(() => browser.close());
+
+for (const [name, route, drawn] of [
+  ["the lobby", async () => (await openTable("spike")) && "/", ".seat-card"],
+  ["a table", async () => `/table/${await openTable("dice")}`, ".felt .place"],
+]) {
+  test(`the first load of ${name} is less than 150 KB over the wire`, async (t) => {
+    if (!isPacked) return t.skip("the server sends no content-encoding");
+    const person = await Person.with(browser);
+    const path = await route();
+    const bytes = await weigh(person, async () => {
+      await person.open(path);
+      await person.page.locator(drawn).first().waitFor();
+      await person.page.locator(".connection.live, .games .seat-card").first().waitFor();
+    });
+    t.diagnostic(`${bytes} bytes`);
+    assert.ok(bytes > 0 && bytes < MOST, `${bytes} bytes`);
+    await person.close();
+  });
+}
+
+/** Bytes that come while something is done: of what is done with its headers, of streams what has come. */
+async function weigh({ context, page }, what) {
+  const cdp = await context.newCDPSession(page);
+  await cdp.send("Network.enable");
+  await cdp.send("Network.setCacheDisabled", { cacheDisabled: true });
+  const bytes = new Map();
+  cdp.on("Network.dataReceived", ({ requestId, encodedDataLength }) => bytes.set(requestId, (bytes.get(requestId) ?? 0) + encodedDataLength));
+  cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => bytes.set(requestId, encodedDataLength));
+  await what();
+  return [...bytes.values()].reduce((sum, one) => sum + one, 0);
+}
