@@ -40,6 +40,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
+const HTML: &str = "text/html; charset=utf-8";
+
 /// File as it is sent.
 struct Page {
     kind: &'static str,
@@ -62,7 +64,7 @@ fn page(path: &str) -> Option<&'static Page> {
 /// Content type of a file that is served; the folder has others that are not.
 fn kind(name: &str) -> Option<&'static str> {
     match name.rsplit_once('.')?.1 {
-        "html" => Some("text/html; charset=utf-8"),
+        "html" => Some(HTML),
         "js" => Some("text/javascript; charset=utf-8"),
         "css" => Some("text/css; charset=utf-8"),
         "svg" => Some("image/svg+xml"),
@@ -132,9 +134,12 @@ fn send(page: &Page, asked: &HeaderMap, is_head: bool) -> Response<Body> {
         return answer;
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.kind));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // A policy is the document's; with each of its files it would weigh as much as some of them.
+    if page.kind == HTML {
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    }
     let gzip = takes_gzip(asked);
     if gzip {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
