@@ -111,6 +111,16 @@ function drawWho() {
     who.replaceChildren(name);
     return;
   }
+  const [role] = session.roles;
+  if (role) {
+    // A guest's sign-in would take the place of this login.
+    const staff = document.createElement("a");
+    staff.className = "name";
+    staff.href = "#/room";
+    staff.textContent = role;
+    who.replaceChildren(staff);
+    return;
+  }
   const join = document.createElement("button");
   join.type = "button";
   join.className = "button primary small";
