@@ -81,6 +81,8 @@ fn same_hand(before: &TableView, after: &TableView) -> bool {
 async fn follow(client: Client, table: TableId, player: PlayerId, story: CardHistory) {
     let mut state = TableState::new(Some(player));
     let mut watch = client.watch(table);
+    // Rooms live for a second or two here: longer pauses could miss one after the other.
+    watch.set_awaited(true);
     // A gap or a repetition in the updates is an error.
     while let Some(seen) = watch.next().await.expect("updates without a gap") {
         state.apply(&seen);
