@@ -35,6 +35,8 @@ use rows::HandRows;
 const MAX_SCANNED: usize = 2000;
 /// Events that are written at one time.
 const MAX_EVENTS: usize = 1000;
+/// Pause between two writes, in which events gather: a write costs a commit, however few it has.
+const WRITE_PAUSE: Duration = Duration::from_millis(100);
 /// Pages that are read at one time, and the time for which others wait.
 const MAX_READS: usize = 4;
 const READ_WAIT: Duration = Duration::from_secs(1);
@@ -229,6 +231,7 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
     // The log's handle must not keep the log open.
     drop(log);
     while let Some(chunk) = events.next().await {
+        let is_behind = chunk.len() == MAX_EVENTS;
         let (mut read, mut is_stopped) = (Vec::new(), false);
         for event in chunk {
             match event {
@@ -245,6 +248,10 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
             return;
         }
         hands.log_size.send_replace(writer.written);
+        let pause = tokio::time::sleep(WRITE_PAUSE);
+        if !is_behind && stopped.run_until_cancelled(pause).await.is_none() {
+            return;
+        }
     }
 }
 
