@@ -26,6 +26,11 @@
 //! closed, and within ten seconds the room must take a table and answer in time again. Bots wait as
 //! long as the room asks.
 //!
+//! **Spectators.** With `--spectators` so many streams then follow the first table, and the players are
+//! measured for `--seconds` once more. They must keep nine tenths of their speed, and a spectator
+//! cost the room no more than 64 KiB. Give the bots time to think: without it they take what the
+//! spectators leave.
+//!
 //! **Room.** By default a new room in a temporary folder, with a private PostgreSQL with
 //! synchronous commits. With `--data` the room that runs in that folder; with `--server` and
 //! `--key` any room: `--key` is the private key of an issuer whose tokens the room trusts, because
@@ -44,6 +49,7 @@ mod bot;
 mod figures;
 mod load_run;
 mod overload;
+mod spectators;
 mod target;
 mod think_time;
 
@@ -57,6 +63,7 @@ use crate::{Summary, until_signal};
 pub(crate) use figures::Figures;
 use figures::RunCosts;
 use load_run::LoadRun;
+use spectators::{SpectatorFigures, Spectators};
 pub use target::{AuditResult, Auditor, LoadTarget};
 pub(crate) use think_time::ThinkTime;
 
@@ -85,6 +92,9 @@ pub struct Options {
     /// Add tables until the room is saturated, play at twice as many, and check that it recovers.
     #[arg(long)]
     pub(crate) overload: bool,
+    /// Number of spectators who then follow the first table, and what they cost.
+    #[arg(long, value_name = "N", default_value = "0", conflicts_with = "overload", value_parser = clap::value_parser!(u32).range(..=10_000))]
+    pub(crate) spectators: u32,
     /// The game.
     #[arg(long, value_name = "VARIANT", default_value = "dice")]
     pub(crate) game: String,
@@ -121,7 +131,8 @@ impl Options {
     #[must_use]
     pub fn streams_per_connection(&self) -> u32 {
         let times = if self.overload { overload::MAX_STEPS * 2 } else { 1 };
-        (self.bot_count() + self.tables).saturating_mul(times).saturating_add(64)
+        let streams = (self.bot_count() + self.tables).saturating_mul(times);
+        streams.saturating_add(self.spectators).saturating_add(64)
     }
 }
 
@@ -154,13 +165,34 @@ pub(crate) async fn measure(target: &LoadTarget<'_>, options: &Options) -> anyho
     let mut meter = target.cost_meter().await?;
     let before = meter.read().await?;
     let clock = Instant::now();
-    run.play_for("measuring", options.seconds, true).await?;
+    let alone = run.play_for("measuring", options.seconds, true).await?;
     let took = clock.elapsed();
     let after = meter.read().await?;
     let latencies = run.take_latencies();
+    let watched = watched(target, options, &mut run, alone).await?;
     let played = run.finish(target, latencies, FINISH_TIMEOUT).await?;
     pgbench.run().await?;
     let audited = target.audit(&played.tables, options.audit).await?;
     let costs = RunCosts { before, after };
-    Ok(Figures::new(options, took, &costs, played, audited).with_pgbench(pgbench.mean()))
+    let figures = Figures::new(options, took, &costs, played, audited);
+    Ok(figures.with_pgbench(pgbench.mean()).with_spectators(watched))
+}
+
+/// Measures the players once more, while spectators follow the first table; none without any.
+async fn watched(
+    target: &LoadTarget<'_>,
+    options: &Options,
+    run: &mut LoadRun,
+    alone: u64,
+) -> anyhow::Result<Option<SpectatorFigures>> {
+    let Some(table) = run.first_table().filter(|_| options.spectators > 0) else { return Ok(None) };
+    let spectators = Spectators::arrive(target, table, options.spectators).await?;
+    let first = spectators.updates();
+    let watched = run.play_for("watched", options.seconds, false).await?;
+    let updates = spectators.updates() - first;
+    #[expect(clippy::cast_precision_loss, reason = "at most a day")]
+    let seconds = options.seconds as f64;
+    let figures = SpectatorFigures::new(options.spectators, seconds, alone, watched);
+    let bytes_each = spectators.leave(target)?;
+    Ok(Some(SpectatorFigures { updates, bytes_each, ..figures }))
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Options;
 use super::load_run::LoadResult;
+use super::spectators::SpectatorFigures;
 use super::target::AuditResult;
 use crate::costs::CostReading;
 use crate::figures::ratio;
@@ -48,6 +49,8 @@ pub(crate) struct Figures {
     pub(crate) pgbench: Option<f64>,
     /// Ratio of actions per second to `pgbench`.
     pub(crate) actions_of_pgbench: Option<f64>,
+    /// None without `--spectators`.
+    pub(crate) spectators: Option<SpectatorFigures>,
     /// None if the logs cannot be read.
     pub(crate) audit: Option<AuditResult>,
     /// Failed checks, in words.
@@ -105,6 +108,7 @@ impl Figures {
             disk_bytes_per_action: disk,
             pgbench: None,
             actions_of_pgbench: None,
+            spectators: None,
             audit,
             passed: faults.is_empty(),
             faults,
@@ -141,6 +145,12 @@ impl Figures {
     pub(crate) fn with_pgbench(self, pgbench: Option<f64>) -> Figures {
         let actions_of_pgbench = ratio(Some(self.actions_per_second), pgbench);
         Figures { pgbench, actions_of_pgbench, ..self }
+    }
+
+    /// Adds the figures of spectators, and what is wrong with them.
+    pub(crate) fn with_spectators(mut self, spectators: Option<SpectatorFigures>) -> Figures {
+        self.faults.extend(spectators.iter().flat_map(SpectatorFigures::faults));
+        Figures { passed: self.faults.is_empty(), spectators, ..self }
     }
 }
 
@@ -182,6 +192,9 @@ impl fmt::Display for Figures {
                 f,
                 "pgbench: {pgbench} transactions a second; actions are {ratio} times that"
             )?;
+        }
+        if let Some(spectators) = &self.spectators {
+            writeln!(f, "{spectators}")?;
         }
         match self.audit {
             Some(AuditResult { ended, hands, passed, ledger }) => {

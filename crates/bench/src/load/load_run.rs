@@ -195,13 +195,19 @@ impl LoadRun {
         Ok(())
     }
 
-    /// Lets the bots play for `seconds`; `measured`: their events count.
+    /// Returns the table that was opened first.
+    pub(crate) fn first_table(&self) -> Option<TableId> {
+        self.tables.first().copied()
+    }
+
+    /// Lets the bots play for `seconds`, and returns how often they decided; `measured`: their events
+    /// count.
     pub(crate) async fn play_for(
         &mut self,
         what: &str,
         seconds: u64,
         measured: bool,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<u64> {
         let mut ticks = tokio::time::interval(TICK);
         let end = tokio::time::sleep(Duration::from_secs(seconds));
         tokio::pin!(end);
@@ -224,7 +230,7 @@ impl LoadRun {
         }
         self.totals.set_measuring(false);
         self.bar.clear();
-        Ok(())
+        Ok(self.totals.decisions() - first)
     }
 
     /// Closes the tables, and waits until the hands in play have ended and everybody is paid out.
