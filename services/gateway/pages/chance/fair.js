@@ -9,8 +9,8 @@ import { concat, equal, fields, hmac, idBytes, number, sha256, utf8 } from "./by
 /** @typedef {import("../types.js").ClosingRow} ClosingRow */
 
 /**
- * What a hand is bound to: its context, and the dealer's commitment to its seed.
- * @typedef {{context: Bytes, dealer: Bytes}} Binding
+ * What a hand is bound to: its context, and the dealer's commitment to its seed. `origin`: the log of the dealer that made it.
+ * @typedef {{context: Bytes, dealer: Bytes, origin?: string}} Binding
  */
 
 const PREFIX = "sabacc/fair/v1/";
