@@ -1,10 +1,11 @@
 // Proofs of cards: each that the viewer may see leads to the root that the dealer published when its pile was shuffled.
 
-import { fromBase64 } from "../api/ids.js";
+import { base64, fromBase64 } from "../api/ids.js";
 import { concat, equal, hex, sha256 } from "./bytes.js";
-import { DECKS } from "./decks.js";
+import { DECKS, pilesOf } from "./decks.js";
 import { Fault } from "./fault.js";
 import { cardRecord, saltOf } from "./fair.js";
+import { rootOfShuffle } from "./order.js";
 
 /** @typedef {import("./bytes.js").Bytes} Bytes */
 /** @typedef {import("../types.js").CardProof} CardProof */
@@ -141,6 +142,26 @@ export class Cards {
       this.proofs.get(key)?.steps.push({ text: "salt, as it follows from the seed that the dealer has opened", value: hex(salt) });
     }
     return keys;
+  }
+
+  /**
+   * Checks the first shuffles of a hand's piles against its opened seed. Later ones have hidden cards in them, which the hand's
+   * records tell alone.
+   * @param {string} handNo @param {string} variant @param {Bytes} transcript @param {Bytes} seed
+   */
+  async checkOrder(handNo, variant, transcript, seed) {
+    const told = [...this.#roots].filter(([key]) => key.startsWith(`${handNo}/`));
+    const roots = told.map(([key, root]) => ({ op: Number(key.split("/")[1]), root })).sort((a, b) => a.op - b.op);
+    let first = 0;
+    for (const [pile, count] of pilesOf(variant).entries()) {
+      const found = roots[pile];
+      if (!found || count === 0) return;
+      const cards = Array.from({ length: count }, (_, at) => first + at);
+      const root = await rootOfShuffle(transcript, seed, found.op, pile, cards);
+      if (found.root !== `${count} ${base64(root)}`)
+        throw new Fault("dealer", handNo, "the opened seed gives another order of the cards than the one that was committed to");
+      first += count;
+    }
   }
 
   /** Forgets hands before a number. @param {bigint} handNo */

@@ -5,7 +5,8 @@
 // 2. `Entropy`, closed: the dealer has signed what the hand is made of; the number is revealed.
 // 3. `HandStarted`: the hand was dealt from what was closed, and each number is the one that was committed to.
 // 4. `HandAction`: cards lead to the published roots, decisions to the chain.
-// 5. `SeedPublished`: the seed is the one that was promised, and the salts of the cards follow from it.
+// 5. `SeedPublished`: the seed is the one that was promised, and the order and the salts of the cards
+//    follow from it.
 //
 // Every step is demanded: what is missing where it is due is a `Fault`. What is shown is judged before anything is sent.
 
@@ -331,7 +332,9 @@ export class Chance {
     const sealed = this.#sealed.get(handNo);
     this.#sealed.delete(handNo);
     if (!sealed) return [];
-    return this.cards.checkSalts(handNo, await saltKey(fromBase64(sealed.transcript), fromBase64(seed)));
+    const transcript = fromBase64(sealed.transcript);
+    await this.cards.checkOrder(handNo, this.agreed.variant, transcript, fromBase64(seed));
+    return this.cards.checkSalts(handNo, await saltKey(transcript, fromBase64(seed)));
   }
 
   // ---- What is sent ----

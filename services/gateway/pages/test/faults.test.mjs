@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Chance } from "../chance/chance.js";
 import { Fault } from "../chance/fault.js";
+import { rootOfShuffle } from "../chance/order.js";
 import { House, RULES } from "./house.mjs";
 
 const HOUR_MS = 3_600_000;
@@ -231,6 +232,21 @@ test("a seed is opened after its hand, as it was promised, and in time", async (
   await told.take({ handEnded: { handNo: "1" } });
   told.house.ms += HOUR_MS + 1;
   await assert.rejects(told.take({ seat: { seat: told.house.seat(2) } }), fault(/still shut/));
+});
+
+test("the first order of the cards is the seed's", async () => {
+  for (const isRight of [true, false]) {
+    const { house, chance, take } = await upTo("started");
+    const cards = Array.from({ length: 76 }, (_, at) => at);
+    if (!isRight) cards.reverse();
+    const { seed } = await house.binding("1");
+    const root = btoa(String.fromCharCode(...(await rootOfShuffle(chance.hand.transcript, seed, 0, 0, cards))));
+    await take({ action: { handNo: "1", root: { cards: 76, root }, phase: "HAND_PHASE_BETTING" } });
+    await take({ handEnded: { handNo: "1" } });
+    const opened = take({ seed: await house.seed("1") });
+    if (isRight) await opened;
+    else await assert.rejects(opened, fault(/another order/));
+  }
 });
 
 test("a decision that has a receipt is in the chain", async () => {
