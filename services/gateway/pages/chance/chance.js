@@ -43,6 +43,8 @@ export class Chance {
   goesOn = true;
   /** Whether this tab is the one that commits and reveals. */
   isActing = false;
+  /** False: what is shown may have passed long ago, so nothing is committed to or revealed for it. */
+  isLive = true;
   /** Hands that the player's number is not in, though they were dealt into them. @type {Set<string>} */
   blindHands = new Set();
   cards = new Cards();
@@ -345,7 +347,7 @@ export class Chance {
     const binding = this.promises.of(handNo);
     const seat = view.seats?.find((taken) => taken.seat === view.yourSeat);
     const isIn = !("roster" in next) || next.roster?.includes(view.yourSeat ?? 0);
-    const mayCommit = this.isActing && this.goesOn && !this.#faulty.has(handNo) && !this.sequence.hasEnded(numberOf(handNo));
+    const mayCommit = this.isActing && this.isLive && this.goesOn && !this.#faulty.has(handNo) && !this.sequence.hasEnded(numberOf(handNo));
     const isDue = mayCommit && isIn && seat?.state === "SEAT_STATE_PLAYING" && BigInt(handNo) > this.committedTo;
     if (!isDue || !binding || !this.contribution) return;
     const hasCommitted = await this.#judged(handNo, async () => this.contribution?.commit(handNo, seat.seat ?? 0, binding));
@@ -355,7 +357,7 @@ export class Chance {
   /** Reveals where every check has passed, and the hand is the one that runs. @param {TableView} view @param {Entropy} entropy */
   async #reveal(view, { handNo = "0", roster = [] }) {
     const [seat, binding, closed] = [view.yourSeat ?? 0, this.promises.of(handNo), this.#closings.get(handNo)];
-    const mayReveal = this.isActing && !this.#faulty.has(handNo) && this.sequence.isRunning(numberOf(handNo));
+    const mayReveal = this.isActing && this.isLive && !this.#faulty.has(handNo) && this.sequence.isRunning(numberOf(handNo));
     if (!mayReveal || !roster.includes(seat) || !binding || !closed || this.blindHands.has(handNo)) return;
     await this.#judged(handNo, async () => this.contribution?.reveal(handNo, closed, seat, binding));
   }

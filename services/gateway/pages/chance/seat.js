@@ -87,6 +87,7 @@ export class Seat extends EventTarget {
     if (!session.canSign) return;
     globalThis.addEventListener?.("pagehide", this.#hid);
     table.addEventListener("change", this.#changed);
+    table.addEventListener("connection", this.#shown);
     this.#presence.addEventListener("change", this.#shown);
     if (this.playerId) this.#sitting = new Sitting(table.tableId, this.playerId, this.#call);
     this.#timer = setInterval(() => this.#lookAtTime(), LOOK_AT_TIME_MS);
@@ -112,6 +113,7 @@ export class Seat extends EventTarget {
     if (lingering.get(this.table.tableId) === this) lingering.delete(this.table.tableId);
     globalThis.removeEventListener?.("pagehide", this.#hid);
     this.table.removeEventListener("change", this.#changed);
+    this.table.removeEventListener("connection", this.#shown);
     clearInterval(this.#timer);
     this.#presence.close();
     this.#closing.abort();
@@ -163,6 +165,8 @@ export class Seat extends EventTarget {
     const request = { ...this.#ids(), seat, buyInCredits: String(buyIn) };
     /** @type {import("../types.js").SitDownResponse} */
     const taken = await this.#call(`${SERVICE}/SitDown`, request);
+    // Evidence is nowhere else: the browser is asked not to drop it when it needs room.
+    void globalThis.navigator?.storage?.persist?.().catch(() => undefined);
     return taken.seat ?? 0;
   }
 
@@ -329,9 +333,15 @@ export class Seat extends EventTarget {
   async #catchUp() {
     const { view } = this.table;
     if (!this.#chance || !view) return;
-    this.#chance.isActing = this.#isActing;
-    this.#chance.goesOn = !this.#presence.isAway && !this.fault;
+    this.#ready(this.#chance);
     await this.#chance.catchUp(view);
+  }
+
+  /** Says what may be sent now. @param {Chance} chance */
+  #ready(chance) {
+    chance.isActing = this.#isActing;
+    chance.isLive = this.table.connection === "live";
+    chance.goesOn = !this.#presence.isAway && !this.fault;
   }
 
   /** @param {TableUpdate | null} update */
@@ -369,8 +379,7 @@ export class Seat extends EventTarget {
   async #take(view, update, before) {
     const isNew = !this.#chance;
     this.#chance ??= await this.#begin(view);
-    this.#chance.isActing = this.#isActing;
-    this.#chance.goesOn = !this.#presence.isAway && !this.fault;
+    this.#ready(this.#chance);
     if (update?.handEnded || update?.voided) this.#count(update);
     if (update && before && !isNew) return this.#chance.take(view, update, before);
     return this.#chance.begin(view);
@@ -410,7 +419,7 @@ export class Seat extends EventTarget {
   /** Folds a hand that the player's own number is not in, and sits out. @param {TableView} view @param {Chance} chance */
   async #giveUp(view, chance) {
     const handNo = (view.entropy ?? view.hand)?.handNo ?? "0";
-    if (!chance.blindHands.has(handNo) || this.playsBlind) return;
+    if (!chance.blindHands.has(handNo) || this.playsBlind || !chance.isLive) return;
     this.#notify(`Your number is not in hand ${handNo}: whoever made the others may have chosen its cards. It is folded for you, and you sit out.`);
     const turn = view.hand?.turn;
     if (turn && turn.seat === view.yourSeat) {

@@ -186,6 +186,23 @@ test("without the room's keys nobody sits down, and the room is not blamed for t
   end(seat);
 });
 
+test("what is shown while the stream catches up has passed: nothing is sent for it", async () => {
+  const { table, seat } = await seated();
+  table.connection = "catching up";
+  table.tell({ nextHand: await house.promise("1") });
+  table.tell({ entropy: await house.open("1") });
+  table.tell({ entropy: await house.closed("1") });
+  table.tell({ voided: { handNo: "1", cause: "ABORT_CAUSE_WITHHELD", seats: [2] } });
+  table.tell({ nextHand: await house.promise("2") });
+  await new Promise((done) => setTimeout(done, 50));
+  assert.deepEqual(house.sent, []);
+  table.connection = "live";
+  table.dispatchEvent(new Event("connection"));
+  assert.deepEqual((await sent("CommitEntropy")).map(({ handNo }) => handNo), ["2"]);
+  assert.equal(seat.fault, null);
+  end(seat);
+});
+
 test("a table that is shown as it was before is not played at", async () => {
   const { table, seat } = await dealt();
   await until(() => seat.isSigned);
