@@ -5,6 +5,7 @@ import test from "node:test";
 import { Chance } from "../chance/chance.js";
 import { Fault } from "../chance/fault.js";
 import { rootOfShuffle } from "../chance/order.js";
+import { RoomKeys } from "../chance/roomkeys.js";
 import { House, RULES } from "./house.mjs";
 
 const HOUR_MS = 3_600_000;
@@ -79,6 +80,46 @@ test("a hand without its transcript is none, and nothing is decided in it", asyn
   other.view = { ...other.view, sequence: "9", handNo: "4", hand: { ...bare, handNo: "4" } };
   await assert.rejects(chance.begin(other.view), fault(/promise is missing/));
   await assert.rejects(chance.take(...other.tell({ action: { handNo: "4", seat: 2, chainLine: "p1 check" } })), fault(/missing/));
+});
+
+test("a hand has the seats that it was made of, and one transcript", async () => {
+  const { house, take } = await upTo("closed");
+  const started = await house.started("1");
+  const seats = [...started.seats, { seat: 3, playerId: house.table }];
+  await assert.rejects(take({ handStarted: { ...started, seats } }), fault(/other seats than are dealt in/));
+  const dealt = await upTo("started");
+  const hand = { ...dealt.house.view.hand, transcript: btoa("?".repeat(32)) };
+  await assert.rejects(dealt.chance.begin({ ...dealt.house.view, hand }), fault(/another one than before/));
+});
+
+test("a key is one log's", async () => {
+  const { house } = await seated();
+  const [dealer] = house.keysFile.split("\n");
+  await assert.rejects(RoomKeys.parse(`${dealer}\n${dealer.replace("room/dealer", "room/table")}`), /under two names/);
+  const ended = await RoomKeys.parse(`${dealer} until 7\n`);
+  assert.equal(ended.has("dealer"), false);
+});
+
+test("a number that is over is not revealed, whatever view is at hand", async () => {
+  const { house, chance, take } = await upTo("open");
+  house.answers.RevealEntropy = () => Promise.reject(new Error("the line is dead"));
+  await assert.rejects(take({ entropy: await house.closed("1") }), /the line is dead/);
+  const { view } = house;
+  await take({ voided: { handNo: "1", cause: "ABORT_CAUSE_WITHHELD", seats: [2] } });
+  house.answers = {};
+  house.sent.length = 0;
+  await chance.catchUp(view);
+  assert.deepEqual(house.revealed(), []);
+});
+
+test("a number that was burnt for want of one's own is opened all the same", async () => {
+  const { house, take } = await upTo("open");
+  house.answers.RevealEntropy = () => Promise.reject(new Error("the line is dead"));
+  await assert.rejects(take({ entropy: await house.closed("1") }), /the line is dead/);
+  house.answers = {};
+  house.sent.length = 0;
+  await take({ voided: { handNo: "1", cause: "ABORT_CAUSE_WITHHELD", seats: [1] } });
+  assert.deepEqual(house.revealed(), ["1"]);
 });
 
 test("what cannot be read is as good as not said", async () => {
