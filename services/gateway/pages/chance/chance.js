@@ -152,9 +152,10 @@ export class Chance {
   async #shown(view) {
     this.agreed.check(view.handNo, view);
     const { entropy, hand, nextHand } = view;
-    const isOver = hand && (hand.phase === OVER || (!hand.phase && this.sequence.hasEnded(numberOf(hand.handNo))));
+    const dealt = numberOf(hand?.handNo);
+    const isOver = hand?.phase === OVER || (!hand?.phase && this.sequence.hasEnded(dealt));
     const open = entropy ? numberOf(entropy.handNo) : null;
-    const inPlay = hand && !isOver ? numberOf(hand.handNo) : null;
+    const inPlay = hand && !isOver ? dealt : null;
     const last = [numberOf(view.handNo), open ?? 0n, inPlay ?? 0n].reduce((most, one) => (one > most ? one : most));
     this.sequence.snapshot(last, open, inPlay);
     [this.#open, this.#bare] = [null, ""];

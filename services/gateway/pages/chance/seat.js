@@ -4,6 +4,7 @@ import { Refusal, roomAddress, sleep } from "../api/connect.js";
 import { fromBase64, requestId } from "../api/ids.js";
 import { call, session } from "../api/session.js";
 import { isDurable } from "../keep/database.js";
+import { canonicalId } from "./bytes.js";
 import { Chance } from "./chance.js";
 import { asFault, Fault } from "./fault.js";
 import { linesOf } from "./lines.js";
@@ -80,16 +81,18 @@ export class Seat extends EventTarget {
   constructor(table) {
     super();
     this.table = table;
+    /** By one name, so that all tabs of the table find the same numbers and evidence. */
+    this.tableId = canonicalId(table.tableId);
     this.playerId = session.roles.includes("player") ? (session.player?.id ?? "") : "";
-    const before = lingering.get(table.tableId);
+    const before = lingering.get(this.tableId);
     if (before) before.#release();
-    this.#presence = new Presence(table.tableId);
+    this.#presence = new Presence(this.tableId);
     if (!session.canSign) return;
     globalThis.addEventListener?.("pagehide", this.#hid);
     table.addEventListener("change", this.#changed);
     table.addEventListener("connection", this.#shown);
     this.#presence.addEventListener("change", this.#shown);
-    if (this.playerId) this.#sitting = new Sitting(table.tableId, this.playerId, this.#call);
+    if (this.playerId) this.#sitting = new Sitting(this.tableId, this.playerId, this.#call);
     this.#timer = setInterval(() => this.#lookAtTime(), LOOK_AT_TIME_MS);
     /** @type {any} */ (this.#timer).unref?.();
     if (table.view) this.#enqueue(null);
@@ -103,14 +106,14 @@ export class Seat extends EventTarget {
   close() {
     if (this.#letGo) return;
     if (!this.#isActing || !this.#isNeeded) return this.#release();
-    lingering.set(this.table.tableId, this);
+    lingering.set(this.tableId, this);
     this.#letGo = this.table.hold();
     this.#presence.leave();
     setTimeout(() => this.#release(), LINGER_MS);
   }
 
   #release() {
-    if (lingering.get(this.table.tableId) === this) lingering.delete(this.table.tableId);
+    if (lingering.get(this.tableId) === this) lingering.delete(this.tableId);
     globalThis.removeEventListener?.("pagehide", this.#hid);
     this.table.removeEventListener("change", this.#changed);
     this.table.removeEventListener("connection", this.#shown);
@@ -287,7 +290,8 @@ export class Seat extends EventTarget {
         return await send(hint);
       } catch (error) {
         if (!(error instanceof Refusal) || !SIGN_ANEW.includes(error.reason) || attempt >= SIGN_ATTEMPTS) throw error;
-        hint = error.metadata.chain;
+        // One that nothing explains may be of a moment that has passed.
+        hint = hint === undefined || error.metadata.chain !== hint ? error.metadata.chain : undefined;
         // The update that explains it may be on its way.
         await sleep(SIGN_WAIT_MS * attempt);
         await this.#queue;
@@ -296,7 +300,7 @@ export class Seat extends EventTarget {
   }
 
   #ids() {
-    return { requestId: requestId(), tableId: this.table.tableId };
+    return { requestId: requestId(), tableId: this.tableId };
   }
 
   /** The seat that the player has in the hand in play, which is theirs until it ends. */
@@ -323,7 +327,7 @@ export class Seat extends EventTarget {
       await new Promise((done) => this.#closing.signal.addEventListener("abort", done, { once: true }));
     };
     const locks = globalThis.navigator?.locks;
-    const name = `sabacc-seat/${this.table.tableId}/${this.playerId}`;
+    const name = `sabacc-seat/${this.tableId}/${this.playerId}`;
     const signal = this.#closing.signal;
     await (locks ? locks.request(name, { signal }, lead).catch(() => undefined) : lead());
   }
@@ -401,7 +405,7 @@ export class Seat extends EventTarget {
     });
     if (!(await isDurable())) this.#notify("This browser keeps nothing here: evidence, and the numbers that you bring to hands, are lost when the page is left.");
     if (isOther) this.#notify("This room shows other keys than when you first came. Texts that are signed with the new ones are not believed.");
-    return new Chance(this.table.tableId, { playerId: this.playerId, call: this.#call, keys }, view);
+    return new Chance(this.tableId, { playerId: this.playerId, call: this.#call, keys }, view);
   }
 
   /** Does what the chance asks of the player: sits out, comes back, gives up a hand without the own number. @param {TableView} view */

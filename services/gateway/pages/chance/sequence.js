@@ -6,8 +6,13 @@ import { Fault } from "./fault.js";
 // After this time a seed that is due and shut counts as withheld, as verifiers judge it.
 const SEED_GRACE_MS = 3_600_000;
 
-/** A number as messages have it. @param {string | undefined} handNo */
-export const numberOf = (handNo) => BigInt(handNo ?? 0);
+const NUMBER = /^(0|[1-9][0-9]{0,19})$/;
+
+/** A number as messages have it. What is kept of a number is kept by its name, so each has one. @param {string | undefined} handNo */
+export function numberOf(handNo = "0") {
+  if (typeof handNo !== "string" || !NUMBER.test(handNo)) throw new Fault("table", String(handNo), "its number is none");
+  return BigInt(handNo);
+}
 
 export class Sequence {
   /** The last number that has opened; null before the first snapshot. @type {bigint | null} */

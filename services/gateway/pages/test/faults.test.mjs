@@ -175,6 +175,13 @@ test("numbers are not skipped, and do not come again", async () => {
   await assert.rejects(takeLate({ voided: { handNo: "2", cause: "ABORT_CAUSE_WITHHELD" } }), fault(/never opened/));
 });
 
+test("a number has one name", async () => {
+  for (const handNo of ["0x1", "01", " 1", "1e0", 1]) {
+    const { house, take } = await seated();
+    await assert.rejects(take({ nextHand: { ...(await house.promise("1")), handNo } }), fault(/number is none/));
+  }
+});
+
 test("other rules than were shown are no hand of this table", async () => {
   const { house, chance, take } = await seated();
   await assert.rejects(take({ nextHand: { ...(await house.promise("1")), settings: `${RULES.settings}x` } }), fault(/other settings/));
