@@ -70,8 +70,8 @@ export class Seat extends EventTarget {
   #sequence = 0n;
   /** Hands without the player's number that they sit out for. @type {Set<string>} */
   #givenUp = new Set();
-  /** Whether the player has asked for more credits, and for nothing else since. */
-  #topsUp = false;
+  /** Counts what the player has asked for of their place, of which the last holds. */
+  #asked = 0;
   /** When the stream was last seen to be live, while it goes on to be. @type {number | null} */
   #liveMs = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -174,8 +174,12 @@ export class Seat extends EventTarget {
   }
 
   /** Leaves the table. True: when the hand in play is over. */
-  async standUp() {
-    this.#topsUp = false;
+  standUp() {
+    this.#asked += 1;
+    return this.#leave();
+  }
+
+  async #leave() {
     await this.#queue;
     const ids = this.#ids();
     return this.#signing(async (hint) => {
@@ -205,11 +209,11 @@ export class Seat extends EventTarget {
     const { view } = this.table;
     const own = view?.seats?.find(({ seat }) => seat === view.yourSeat);
     if (!own) throw new Error("You have no seat here.");
-    await this.standUp();
-    this.#topsUp = true;
+    this.#asked += 1;
+    const asked = this.#asked;
+    await this.#leave();
     const left = await this.#paidOut(own.seat ?? 0);
-    if (!this.#topsUp || this.#letGo || this.#closing.signal.aborted) throw new Error("You have left the table: no credits were brought.");
-    this.#topsUp = false;
+    if (this.#asked !== asked || this.#letGo || this.#closing.signal.aborted) throw new Error("You have left the table: no credits were brought.");
     const most = BigInt(view?.maxBuyInCredits ?? 0);
     const wanted = BigInt(left.stackCredits ?? 0) + BigInt(amount);
     return this.sitDown({ seat: own.seat, buyIn: String(wanted > most ? most : wanted) });
