@@ -37,8 +37,9 @@ const OVER = "HAND_PHASE_OVER";
 export class Chance {
   /** @type {Hand | null} */
   hand = null;
-  /** The number that was committed to last. */
+  /** The number that was committed to last, and in which seat: in another one it counts for nothing. */
   committedTo = 0n;
+  #committedIn = 0;
   /** False: no further hand is committed to. */
   goesOn = true;
   /** Whether this tab is the one that commits and reveals. */
@@ -349,10 +350,11 @@ export class Chance {
     const seat = view.seats?.find((taken) => taken.seat === view.yourSeat);
     const isIn = !("roster" in next) || next.roster?.includes(view.yourSeat ?? 0);
     const mayCommit = this.isActing && this.isLive && this.goesOn && !this.#faulty.has(handNo) && !this.sequence.hasEnded(numberOf(handNo));
-    const isDue = mayCommit && isIn && seat?.state === "SEAT_STATE_PLAYING" && BigInt(handNo) > this.committedTo;
+    const isNew = numberOf(handNo) > this.committedTo || seat?.seat !== this.#committedIn;
+    const isDue = mayCommit && isNew && isIn && seat?.state === "SEAT_STATE_PLAYING";
     if (!isDue || !binding || !this.contribution) return;
     const hasCommitted = await this.#judged(handNo, async () => this.contribution?.commit(handNo, seat.seat ?? 0, binding));
-    if (hasCommitted) this.committedTo = BigInt(handNo);
+    if (hasCommitted) [this.committedTo, this.#committedIn] = [numberOf(handNo), seat.seat ?? 0];
   }
 
   /** Reveals where every check has passed, and the hand is the one that runs. @param {TableView} view @param {Entropy} entropy */

@@ -337,3 +337,11 @@ test("a number that has passed is not committed to anew", async () => {
   await chance.take(...house.tell({ nextHand: await house.promise("1") }));
   assert.deepEqual(house.sent, []);
 });
+
+test("who has taken another seat commits anew, for a number counts in its seat alone", async () => {
+  const { house, take } = await upTo("promised");
+  await take({ seat: { seat: house.seat(1), vacated: true } });
+  await take({ seat: { seat: { ...house.seat(1), seat: 3 } } }).catch(() => undefined);
+  const commitments = house.sent.map(({ request }) => request.commitment);
+  assert.equal(new Set(commitments).size, 2);
+});
