@@ -2,6 +2,7 @@
 
 const FORMAT = "sabacc-login/1";
 const LONGEST_FILE = 4096;
+const LONGEST_NAME = 100;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -31,7 +32,8 @@ export async function loginOf(file, server) {
   if (fields?.format !== FORMAT) throw new Error("This is no login of a sabacc room.");
   if (fields.server !== server) throw new Error(`This login is for ${fields.server}. Open that room and load it there.`);
   const { player_id: playerId, name = "", refresh_token: refreshToken, refresh_request_id: refreshRequestId } = fields;
-  const isWhole = UUID.test(playerId) && /^[!-~]{1,512}$/.test(refreshToken) && typeof name === "string";
+  const isText = [playerId, name, refreshToken, refreshRequestId ?? ""].every((field) => typeof field === "string");
+  const isWhole = isText && UUID.test(playerId) && /^[!-~]{1,512}$/.test(refreshToken) && name.length <= LONGEST_NAME;
   if (!isWhole || (refreshRequestId !== undefined && !UUID.test(refreshRequestId)))
     throw new Error("This login is damaged.");
   return { server, playerId, name, roles: ["player"], refreshToken, refreshRequestId, accessToken: "", accessEndMs: 0 };

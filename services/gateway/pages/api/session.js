@@ -38,7 +38,8 @@ class Session extends EventTarget {
     this.#tabs?.addEventListener("message", () => void this.#reload());
     // In Node a channel keeps the program alive.
     /** @type {any} */ (this.#tabs)?.unref?.();
-    this.ready = this.#reload();
+    // Where the login cannot be read nobody is signed in; it is not given up for that.
+    this.ready = this.#reload().catch(() => undefined);
   }
 
   /** @returns {{id: string, name: string} | null} */
@@ -77,7 +78,8 @@ class Session extends EventTarget {
     const guest = await callRoom(`${PEOPLE}/SignInAsGuest`, JSON.parse(request));
     const { playerId = "", tokens = {} } = guest;
     const fields = { server: roomAddress(), playerId, name: guest.name ?? "", roles: ["player"] };
-    await this.#keep({ ...fields, ...heldTokens(tokens) });
+    const login = { ...fields, ...heldTokens(tokens) };
+    await this.#replace(async (kept) => newUnlessGuest(kept, login));
     this.#unanswered.delete(name);
     return guest;
   }
@@ -91,22 +93,22 @@ class Session extends EventTarget {
     const found = await callRoom(probe, isPlayer ? {} : { pageSize: 1 }, { token: accessToken });
     const name = isPlayer ? (found.name ?? "") : subject;
     const fields = { server: roomAddress(), playerId: isPlayer ? subject : "", name, roles: [role] };
-    if (this.isGuest) await locked(() => this.#layAside());
-    await this.#keep({ ...fields, refreshToken: "", accessToken, accessEndMs: endMs });
+    await this.#replace(async (kept) => {
+      if (kept?.refreshToken) await database.save("login", LAID_ASIDE, kept);
+      return { ...fields, refreshToken: "", accessToken, accessEndMs: endMs };
+    });
   }
 
   /** Signs out. A guest's tokens are revoked: there is no way back to that player. Who used a token is the guest from before again. */
   async signOut() {
+    const own = this.#login;
     if (this.isGuest) await this.call(`${PEOPLE}/SignOut`, { requestId: requestId() });
-    /** @type {Login | undefined} */
-    const guest = await database.load("login", LAID_ASIDE);
-    await database.remove("login", LAID_ASIDE);
-    await this.#keep(guest?.server === roomAddress() ? guest : undefined);
-  }
-
-  async #layAside() {
-    const guest = await database.load("login", RECORD);
-    await database.save("login", LAID_ASIDE, guest);
+    await this.#replace(async (kept) => {
+      // Another tab may have signed in as somebody else.
+      const isOwn = !kept || kept.playerId === own?.playerId;
+      return isOwn ? laidAside(own) : kept;
+    });
+    await forgetAside([this.#login, own]);
   }
 
   /** A guest's login is not lost for another one. */
@@ -132,8 +134,8 @@ class Session extends EventTarget {
   async loadLogin(file) {
     this.#refuseToReplace();
     const login = await loginOf(file, roomAddress());
-    await this.#keep(login);
-    await this.token();
+    await this.#replace(async (kept) => newUnlessGuest(kept, login));
+    if ((await this.token()) === "") throw new Error("The room does not take this login: it has ended, or is another player's.");
   }
 
   /** Choose the name that one is shown under. @param {string} name */
@@ -161,15 +163,18 @@ class Session extends EventTarget {
   async #renew(stale) {
     // Written before it is sent: whoever comes next, in this tab or another, repeats the same call.
     const login = await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
-      kept && !isGood(kept, stale) ? { ...kept, refreshRequestId: kept.refreshRequestId ?? requestId() } : kept,
+      kept?.refreshToken && !isGood(kept, stale) ? { ...kept, refreshRequestId: kept.refreshRequestId ?? requestId() } : kept,
     );
     if (!login || isGood(login, stale)) {
       this.#changed(login);
       return login?.accessToken ?? "";
     }
+    if (!login.refreshToken) return this.#ended("TOKEN_EXPIRED", login);
     const { refreshToken, refreshRequestId } = login;
     try {
       const { tokens } = await callRoom(`${PEOPLE}/Refresh`, { requestId: refreshRequestId, refreshToken });
+      // A file may name one player and hold the token of another.
+      if (claimsOf(tokens?.accessToken ?? "").subject !== login.playerId) return this.#ended("TOKEN_FORGED", login);
       const renewed = await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
         kept?.refreshToken === refreshToken ? { ...kept, ...heldTokens(tokens), refreshRequestId: undefined } : kept,
       );
@@ -188,15 +193,24 @@ class Session extends EventTarget {
     await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
       kept?.refreshToken === login.refreshToken && kept.accessToken === login.accessToken ? undefined : kept,
     );
+    const guest = await laidAside(login);
+    await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) => kept ?? guest);
     await this.#reload();
+    await forgetAside([this.#login, login]);
     this.#tabs?.postMessage("changed");
     return "";
   }
 
-  /** @param {Login | undefined} login */
-  async #keep(login) {
+  /**
+   * Keeps a login in place of the one that is kept, which no tab changes meanwhile.
+   * @param {(kept: Login | undefined) => Promise<Login | undefined>} make
+   */
+  async #replace(make) {
     await this.ready;
-    await locked(() => database.update("login", RECORD, () => login));
+    const login = await locked(async () => {
+      const next = await make(await database.load("login", RECORD));
+      return database.update("login", RECORD, () => next);
+    });
     if (login) this.endedBy = "";
     this.#changed(login);
     this.#tabs?.postMessage("changed");
@@ -221,11 +235,11 @@ class Session extends EventTarget {
    * @param {string} method @param {object} request @param {CallOptions} [options] @returns {Promise<any>}
    */
   async call(method, request, options = {}) {
-    const token = options.token === undefined ? await this.token() : options.token;
+    const { token, viewer } = await this.#bearer(options);
     try {
       return await callRoom(method, request, { ...options, token });
     } catch (error) {
-      const fresh = await this.#afterRefusal(error, token, options);
+      const fresh = await this.#afterRefusal(error, token, viewer, options);
       return callRoom(method, request, { ...options, token: fresh });
     }
   }
@@ -235,7 +249,7 @@ class Session extends EventTarget {
    * @param {string} method @param {object} request @param {CallOptions} [options] @returns {AsyncGenerator<any, void, void>}
    */
   async *stream(method, request, options = {}) {
-    const token = options.token === undefined ? await this.token() : options.token;
+    const { token, viewer } = await this.#bearer(options);
     let isEmpty = true;
     try {
       for await (const message of streamRoom(method, request, { ...options, token })) {
@@ -244,21 +258,57 @@ class Session extends EventTarget {
       }
     } catch (error) {
       if (!isEmpty) throw error;
-      const fresh = await this.#afterRefusal(error, token, options);
+      const fresh = await this.#afterRefusal(error, token, viewer, options);
       yield* streamRoom(method, request, { ...options, token: fresh });
     }
   }
 
-  /** A new token where the room has refused the last one; else throws on.
-   * @param {unknown} error @param {string | null | undefined} token @param {CallOptions} options */
-  async #afterRefusal(error, token, options) {
+  /** The token of who is signed in as a call begins: what one player asked for is not done as another. @param {CallOptions} options */
+  async #bearer({ token }) {
+    if (token !== undefined) return { token, viewer: "" };
+    await this.ready;
+    const viewer = this.viewer;
+    const own = await this.token();
+    if (own && this.viewer !== viewer) throw new Refusal("somebody else has signed in meanwhile", { code: "aborted" });
+    return { token: own, viewer };
+  }
+
+  /**
+   * A new token where the room has refused the last one; else throws on.
+   * @param {unknown} error @param {string | null | undefined} token @param {string} viewer @param {CallOptions} options
+   */
+  async #afterRefusal(error, token, viewer, options) {
     if (!(error instanceof Refusal) || !ENDED.includes(error.reason) || options.token !== undefined || !token) throw error;
     const login = this.#login;
     if (login && !login.refreshToken && login.accessToken === token) await this.#ended(error.reason, login);
     const fresh = await this.token(token);
-    if (!fresh) throw error;
+    if (!fresh || this.viewer !== viewer) throw error;
     return fresh;
   }
+}
+
+/** The guest's login that was laid aside, unless it is one that ends itself. @param {Login | undefined} ending @returns {Promise<Login | undefined>} */
+async function laidAside(ending) {
+  /** @type {Login | undefined} */
+  const guest = await database.load("login", LAID_ASIDE);
+  const isOther = ending?.refreshToken === "" || guest?.playerId !== ending?.playerId;
+  return guest?.server === roomAddress() && isOther ? guest : undefined;
+}
+
+/** Forgets the login that was laid aside once it is in use again, or its sign-in has ended. @param {(Login | undefined)[]} logins */
+async function forgetAside(logins) {
+  const guests = logins.filter((login) => login?.refreshToken).map((login) => login?.playerId);
+  await database.update("login", LAID_ASIDE, (/** @type {Login | undefined} */ kept) =>
+    kept && guests.includes(kept.playerId) ? undefined : kept,
+  );
+}
+
+/** A new login, where no guest's would be lost for it. @param {Login | undefined} kept @param {Login} login @returns {Login} */
+function newUnlessGuest(kept, login) {
+  if (!kept?.refreshToken) return login;
+  // It was kept before, and its tokens may be newer.
+  if (kept.playerId === login.playerId) return kept;
+  throw new Error("Another tab has signed in as a guest meanwhile. Save that login as a file, or sign out, first.");
 }
 
 /** @param {Login} login @param {string} [stale] */

@@ -41,6 +41,12 @@ export function number(value, width) {
 /** An id is text in messages, and 16 bytes where it is hashed. @param {string | undefined} id */
 export const idBytes = (id) => fromHex((id ?? "").replaceAll("-", ""));
 
+/** An id as it is written everywhere: whoever spells it otherwise, as in an address, means the same. @param {string} id */
+export function canonicalId(id) {
+  const digits = id.replaceAll("-", "").toLowerCase();
+  return /^[0-9a-f]{32}$/.test(digits) ? digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") : id;
+}
+
 /** Fields, each behind its length: two different lists never look alike. @param {Uint8Array[]} parts */
 export const fields = (...parts) => concat(...parts.flatMap((part) => [number(part.length, 4), part]));
 

@@ -1,10 +1,11 @@
 // Proofs of cards: each that the viewer may see leads to the root that the dealer published when its pile was shuffled.
 
-import { fromBase64 } from "../api/ids.js";
+import { base64, fromBase64 } from "../api/ids.js";
 import { concat, equal, hex, sha256 } from "./bytes.js";
-import { DECKS } from "./decks.js";
+import { DECKS, pilesOf } from "./decks.js";
 import { Fault } from "./fault.js";
 import { cardRecord, saltOf } from "./fair.js";
+import { rootOfShuffle } from "./order.js";
 
 /** @typedef {import("./bytes.js").Bytes} Bytes */
 /** @typedef {import("../types.js").CardProof} CardProof */
@@ -65,7 +66,9 @@ export async function proveCard(variant, code, proof, root) {
   const deck = DECKS[variant];
   const isCode = deck === undefined || deck[cardId] === code;
   if (!isCode) step(`card ${cardId} of this pack is ${deck?.[cardId] ?? "none"}, not ${code}`, new Uint8Array());
-  const valid = isCode && salt.length === 32 && root !== undefined && found !== null && equal(found, published);
+  // Wider numbers would be hashed as smaller ones.
+  const isNarrow = [op < 2 ** 32, position < 2 ** 16, cardId < 256].every(Boolean);
+  const valid = isCode && isNarrow && salt.length === 32 && root !== undefined && found !== null && equal(found, published);
   return { valid, code, steps };
 }
 
@@ -78,10 +81,12 @@ function shownCards({ seats = [], handNo }) {
   });
 }
 
-/** Cards that an update turns up on the table. @param {import("../types.js").HandAction | undefined} action */
-function turnedCards(action) {
+/** Cards that an update turns up on the table. @param {string | undefined} handNo @param {import("../types.js").HandAction | undefined} action */
+function turnedCards(handNo, action) {
   const codes = action?.cards?.filter((code) => code !== "??") ?? [];
-  return (action?.proofs ?? []).map((proof, at) => ({ code: codes[at] ?? "", proof }));
+  const proofs = action?.proofs ?? [];
+  if (codes.length !== proofs.length) throw new Fault("table", handNo, "cards are shown without proof that they lie there");
+  return proofs.map((proof, at) => ({ code: codes[at] ?? "", proof }));
 }
 
 /** Proofs of the hands that were followed last. */
@@ -90,16 +95,18 @@ export class Cards {
   proofs = new Map();
   /** @type {Map<string, {proof: CardProof, transcript: string}>} */
   #told = new Map();
+  /** What was committed to at each shuffle, by hand and shuffle, however often it is told. @type {Map<string, string>} */
+  #roots = new Map();
 
   /**
    * Checks every card of a view that was not checked before. Gives the keys of the new ones.
    * @param {string} variant @param {HandView} hand @param {import("../types.js").HandAction} [action]
    */
   async check(variant, hand, action) {
-    const roots = rootsOf(hand);
+    const roots = this.#rootsOf(hand);
     /** @type {string[]} */
     const news = [];
-    for (const { code, proof } of [...shownCards(hand), ...turnedCards(action)]) {
+    for (const { code, proof } of [...shownCards(hand), ...turnedCards(hand.handNo, action)]) {
       const key = cardKey(hand.handNo, proof);
       if (this.proofs.get(key)?.code === code) continue;
       const proved = await proveCard(variant, code, proof, roots.get(proof.op ?? 0));
@@ -109,6 +116,20 @@ export class Cards {
       if (!proved.valid) throw new Fault("dealer", hand.handNo, `${code} is not the card that was committed to when the pile was shuffled`);
     }
     return news;
+  }
+
+  /** @param {HandView} hand @returns {Map<number, DeckRoot>} */
+  #rootsOf({ roots = [], handNo }) {
+    const found = new Map();
+    for (const told of roots) {
+      const { op = 0, cards = 0, root = "" } = told;
+      const key = `${handNo}/${op}`;
+      const before = this.#roots.get(key) ?? `${cards} ${root}`;
+      if (before !== `${cards} ${root}`) throw new Fault("dealer", handNo, `there are two commitments to shuffle ${op}`);
+      this.#roots.set(key, before);
+      found.set(op, told);
+    }
+    return found;
   }
 
   /** Checks the salts of a hand's cards against its opened seed. Gives the keys of the cards. @param {string} handNo @param {Bytes} saltKey */
@@ -123,6 +144,26 @@ export class Cards {
     return keys;
   }
 
+  /**
+   * Checks the first shuffles of a hand's piles against its opened seed. Later ones have hidden cards in them, which the hand's
+   * records tell alone.
+   * @param {string} handNo @param {string} variant @param {Bytes} transcript @param {Bytes} seed
+   */
+  async checkOrder(handNo, variant, transcript, seed) {
+    const told = [...this.#roots].filter(([key]) => key.startsWith(`${handNo}/`));
+    const roots = told.map(([key, root]) => ({ op: Number(key.split("/")[1]), root })).sort((a, b) => a.op - b.op);
+    let first = 0;
+    for (const [pile, count] of pilesOf(variant).entries()) {
+      const found = roots[pile];
+      if (!found || count === 0) return;
+      const cards = Array.from({ length: count }, (_, at) => first + at);
+      const root = await rootOfShuffle(transcript, seed, found.op, pile, cards);
+      if (found.root !== `${count} ${base64(root)}`)
+        throw new Fault("dealer", handNo, "the opened seed gives another order of the cards than the one that was committed to");
+      first += count;
+    }
+  }
+
   /** Forgets hands before a number. @param {bigint} handNo */
   forgetBefore(handNo) {
     for (const [key, proved] of this.proofs)
@@ -130,16 +171,6 @@ export class Cards {
         this.proofs.delete(key);
         this.#told.delete(key);
       }
+    for (const key of this.#roots.keys()) if (BigInt(key.split("/")[0] || 0) < handNo) this.#roots.delete(key);
   }
-}
-
-/** @param {HandView} hand @returns {Map<number, DeckRoot>} */
-function rootsOf({ roots = [], handNo }) {
-  const found = new Map();
-  for (const root of roots) {
-    const op = root.op ?? 0;
-    if (found.has(op)) throw new Fault("dealer", handNo, `there are two commitments to shuffle ${op}`);
-    found.set(op, root);
-  }
-  return found;
 }

@@ -3,64 +3,88 @@
 //
 // 1. `NextHand`: the dealer has promised; a number is made and committed to.
 // 2. `Entropy`, closed: the dealer has signed what the hand is made of; the number is revealed.
-// 3. `HandStarted`: the transcript is that of what all have brought, the own number among it.
+// 3. `HandStarted`: the hand was dealt from what was closed, and each number is the one that was committed to.
 // 4. `HandAction`: cards lead to the published roots, decisions to the chain.
-// 5. `SeedPublished`: the seed is the one that was promised, and the salts of the cards follow from it.
+// 5. `SeedPublished`: the seed is the one that was promised, and the order and the salts of the cards
+//    follow from it.
+//
+// Every step is demanded: what is missing where it is due is a `Fault`. What is shown is judged before anything is sent.
 
 import { fromBase64 } from "../api/ids.js";
+import { checkAbort, Suspensions } from "./aborts.js";
+import { Agreement } from "./agreement.js";
+import { equal } from "./bytes.js";
 import { Cards } from "./cards.js";
+import { checkClosing } from "./closing.js";
 import { Contribution } from "./contribution.js";
 import { endedLine, Evidence } from "./evidence.js";
 import { saltKey } from "./fair.js";
-import { Fault } from "./fault.js";
+import { asFault, Fault } from "./fault.js";
 import { Hand } from "./hand.js";
 import { Promises } from "./promises.js";
+import { numberOf, Sequence } from "./sequence.js";
 
 /** @typedef {import("../types.js").TableView} TableView */
 /** @typedef {import("../types.js").TableUpdate} TableUpdate */
 /** @typedef {import("../types.js").NextHand} NextHand */
 /** @typedef {import("../types.js").Entropy} Entropy */
+/** @typedef {import("./closing.js").Closed} Closed */
+/** @typedef {import("./closing.js").Place} Place */
 
 const PROVED_HANDS = 20n;
+const OVER = "HAND_PHASE_OVER";
 
 export class Chance {
   /** @type {Hand | null} */
   hand = null;
-  /** The number that was committed to last. */
+  /** The number that was committed to last, and in which seat: in another one it counts for nothing. */
   committedTo = 0n;
+  #committedIn = 0;
   /** False: no further hand is committed to. */
   goesOn = true;
   /** Whether this tab is the one that commits and reveals. */
   isActing = false;
+  /** False: what is shown may have passed long ago, so nothing is committed to or revealed for it. */
+  isLive = true;
   /** Hands that the player's number is not in, though they were dealt into them. @type {Set<string>} */
   blindHands = new Set();
   cards = new Cards();
   /** Beginnings of the hands of which a seed may be told. @type {Map<string, {transcript: string}>} */
   #sealed = new Map();
+  /** The number that is open and not dealt, and who is in it. @type {{handNo: string, roster: Place[]} | null} */
+  #open = null;
+  /** @type {Map<string, Closed>} */
+  #closings = new Map();
+  /** A hand of which the last snapshot showed nothing: the table has lost its cards, or it was never dealt. */
+  #bare = "";
+  /** Numbers in which something was wrong: nothing is revealed for them. @type {Set<string>} */
+  #faulty = new Set();
+  /** Whether something that was shown could not be taken in, as with a full disk: the next view is begun with. */
+  #isBehind = false;
 
   /**
    * @param {string} tableId
-   * @param {{playerId: string, call: import("./contribution.js").Call, keys: import("./roomkeys.js").RoomKeys}} means
-   *     `playerId` empty: a viewer who only checks
+   * @param {{playerId: string, call: import("./contribution.js").Call, keys: import("./roomkeys.js").RoomKeys, own?: () => number}} means
+   *     `playerId` empty: a viewer who only checks; `own`: this device's time, in milliseconds
    * @param {TableView} view
    */
-  constructor(tableId, { playerId, call, keys }, view) {
-    const evidence = playerId ? new Evidence(playerId, tableId) : null;
-    const agreed = { ruleSet: view.ruleSet ?? "", settings: view.settings ?? "" };
+  constructor(tableId, { playerId, call, keys, own }, view) {
     this.playerId = playerId;
-    this.evidence = evidence;
-    this.promises = new Promises(tableId, keys, evidence, agreed);
-    this.contribution = evidence && new Contribution(tableId, playerId, call, keys, evidence);
+    this.keys = keys;
+    this.evidence = playerId ? new Evidence(playerId, tableId) : null;
+    this.agreed = new Agreement(view);
+    this.sequence = new Sequence(own);
+    this.suspensions = new Suspensions(this.agreed.suspendMs);
+    this.promises = new Promises(tableId, keys, this.evidence, this.agreed);
+    this.contribution = this.evidence && new Contribution(tableId, playerId, call, keys, this.evidence);
   }
 
   /** Takes in a snapshot. Gives the keys of the cards that were proved. @param {TableView} view */
   async begin(view) {
     this.#look(view);
-    const { hand, nextHand, entropy } = view;
-    if (hand?.transcript) await this.#startHand(view);
-    if (entropy) await this.#collect(view, entropy);
-    if (nextHand) await this.#commit(view, nextHand);
-    return hand ? this.cards.check(view.variant ?? "", hand) : [];
+    const news = await this.#seen(view.handNo, () => this.#shown(view));
+    await this.catchUp(view);
+    return news;
   }
 
   /**
@@ -68,16 +92,53 @@ export class Chance {
    * @param {TableView} view with the update in it @param {TableUpdate} update @param {TableView} before
    */
   async take(view, update, before) {
+    if (this.#isBehind) return this.begin(view);
     this.#look(view);
-    if (update.seat) await this.#seatChanged(view, update.seat);
-    else if (update.nextHand) await this.#commit(view, update.nextHand);
-    else if (update.entropy) await this.#opened(view, update.entropy, before);
-    else if (update.handStarted) await this.#startHand(view);
-    else if (update.action) return this.#act(view, update.action);
-    else if (update.handEnded && view.hand) return this.#end(view, update.handEnded.handNo);
-    else if (update.voided) await this.#void(view, update.voided);
-    else if (update.seed) return this.#open(update.seed);
-    return [];
+    const news = await this.#seen(view.handNo, async () => {
+      const late = faultOf(() => this.sequence.tellTime(Date.parse(update.recordTime ?? "")));
+      const found = await this.#told(view, update, before);
+      if (late) throw late;
+      return found;
+    });
+    const isOwn = update.seat?.seat?.seat !== undefined && update.seat.seat.seat === view.yourSeat;
+    // Whoever has sat down commits at once: when the hand opens it may be too late.
+    if (update.nextHand || update.entropy || isOwn) await this.catchUp(view);
+    return news;
+  }
+
+  /** Does what is due by a view: this tab has become the one that acts, or somebody looks again. @param {TableView} view */
+  async catchUp(view) {
+    if (view.entropy) await (view.entropy.closed ? this.#reveal(view, view.entropy) : this.#commit(view, view.entropy));
+    if (view.nextHand) await this.#commit(view, view.nextHand);
+  }
+
+  /** Judges by this device's own time, while the stream is live. */
+  checkTime() {
+    return this.#judged("", async () => this.sequence.checkOwnTime());
+  }
+
+  /** Takes in what was shown. @template T @param {string | undefined} handNo @param {() => Promise<T>} work */
+  async #seen(handNo, work) {
+    this.#isBehind = true;
+    try {
+      const found = await this.#judged(handNo, work);
+      this.#isBehind = false;
+      return found;
+    } catch (error) {
+      if (error instanceof Fault) this.#isBehind = false;
+      throw error;
+    }
+  }
+
+  /** @template T @param {string | undefined} handNo @param {() => Promise<T>} work */
+  async #judged(handNo, work) {
+    try {
+      return await work();
+    } catch (error) {
+      const fault = asFault(error, handNo);
+      if (fault instanceof Fault) this.#faulty.add(fault.handNo);
+      throw fault;
+    }
   }
 
   /** @param {TableView} view */
@@ -86,69 +147,124 @@ export class Chance {
     if (this.evidence) this.evidence.isKept = isIn || Boolean(yourSeat);
   }
 
-  /** Does what is due by a view: this tab has become the one that acts, or somebody looks again. @param {TableView} view */
-  async catchUp(view) {
-    if (view.entropy) await this.#collect(view, view.entropy);
-    if (view.nextHand) await this.#commit(view, view.nextHand);
-  }
-
-  /** @param {TableView} view @param {import("../types.js").SeatChanged} changed */
-  async #seatChanged(view, { seat, vacated }) {
-    if (seat?.state === "SEAT_STATE_LEAVING" && !vacated) this.hand?.decisions.leaveAsked(seat.seat ?? 0);
-    // Whoever has sat down commits at once: when the hand opens it may be too late.
-    if (seat?.seat === view.yourSeat) await this.catchUp(view);
-  }
-
-  /** @param {TableView} view @param {NextHand | Entropy} next */
-  async #commit(view, next) {
-    const { handNo = "0" } = next;
-    const binding = await this.promises.check(next);
-    const seat = view.seats?.find((taken) => taken.seat === view.yourSeat);
-    const isDue = this.isActing && this.goesOn && seat?.state === "SEAT_STATE_PLAYING" && BigInt(handNo) > this.committedTo;
-    if (!isDue || !this.contribution) return;
-    if (await this.contribution.commit(handNo, seat.seat ?? 0, binding)) this.committedTo = BigInt(handNo);
-  }
-
-  /** @param {TableView} view @param {Entropy} entropy @param {TableView} before */
-  async #opened(view, entropy, before) {
-    const { handNo = "0" } = entropy;
-    const last = before.hand;
-    const isEarly = last && last.handNo !== handNo && last.phase !== "HAND_PHASE_OVER";
-    if (isEarly) throw new Fault("table", handNo, `it was opened before hand ${last.handNo} had ended`);
-    const expected = BigInt(before.handNo ?? 0) + (before.entropy?.handNo === handNo ? 0n : 1n);
-    if (BigInt(handNo) !== expected) throw new Fault("table", handNo, `it was opened in place of hand ${expected}`);
-    await this.#collect(view, entropy);
-  }
-
-  /** A hand is open: it is committed to, or, once that is closed, revealed for. @param {TableView} view @param {Entropy} entropy */
-  async #collect(view, entropy) {
-    const { handNo = "0", roster = [], closed } = entropy;
-    const seat = view.yourSeat ?? 0;
-    const isIn = roster.includes(seat);
-    if (!closed) {
-      if (isIn) await this.#commit(view, entropy);
-      return;
-    }
-    const binding = await this.promises.check(entropy);
-    if (!isIn || !this.isActing || !this.contribution) return;
-    const hasNumber = await this.contribution.reveal(entropy, seat, binding);
-    if (!hasNumber) this.blindHands.add(handNo);
-  }
+  // ---- What is shown ----
 
   /** @param {TableView} view */
+  async #shown(view) {
+    this.agreed.check(view.handNo, view);
+    const { entropy, hand, nextHand } = view;
+    const dealt = numberOf(hand?.handNo);
+    const isOver = hand?.phase === OVER || (!hand?.phase && this.sequence.hasEnded(dealt));
+    const open = entropy ? numberOf(entropy.handNo) : null;
+    const inPlay = hand && !isOver ? dealt : null;
+    const last = [numberOf(view.handNo), open ?? 0n, inPlay ?? 0n].reduce((most, one) => (one > most ? one : most));
+    this.sequence.snapshot(last, open, inPlay);
+    [this.#open, this.#bare] = [null, ""];
+    const stands = entropy?.suspension ? entropy : hand;
+    this.suspensions.tell(stands?.handNo ?? "0", stands?.suspension, null);
+    if (entropy) await this.#opened(view, entropy);
+    if (nextHand) await this.#promised(nextHand);
+    if (!hand) return [];
+    await this.#startHand(view);
+    return this.cards.check(this.agreed.variant, hand);
+  }
+
+  /** @param {TableView} view @param {TableUpdate} update @param {TableView} before @returns {Promise<string[]>} */
+  async #told(view, update, before) {
+    if (update.seat) this.#seatChanged(update.seat);
+    else if (update.nextHand) await this.#promised(update.nextHand);
+    else if (update.entropy) await this.#opened(view, update.entropy);
+    else if (update.handStarted) await this.#started(view, update.handStarted);
+    else if (update.action) return this.#act(view, update.action);
+    else if (update.handEnded) return this.#end(view, update.handEnded);
+    else if (update.voided) await this.#void(view, update.voided, before);
+    else if (update.suspension) this.#suspended(update.suspension);
+    else if (update.seed) return this.#seedOpened(update.seed);
+    return [];
+  }
+
+  /** @param {import("../types.js").SeatChanged} changed */
+  #seatChanged({ seat, vacated }) {
+    if (seat?.state === "SEAT_STATE_LEAVING" && !vacated) this.hand?.decisions.leaveAsked(seat.seat ?? 0);
+  }
+
+  /** @param {import("../types.js").SuspensionChanged} changed */
+  #suspended({ handNo = "0", suspension }) {
+    this.suspensions.tell(handNo, suspension, this.sequence.toldMs);
+  }
+
+  /** @param {NextHand} next */
+  async #promised(next) {
+    this.sequence.promised(numberOf(next.handNo));
+    await this.promises.check(next);
+  }
+
+  /** A number is open, or closed. @param {TableView} view @param {Entropy} entropy */
+  async #opened(view, entropy) {
+    const { handNo = "0", roster = [], closed, closing } = entropy;
+    this.sequence.opened(numberOf(handNo));
+    const binding = await this.promises.check(entropy);
+    const known = this.#open?.handNo === handNo ? this.#open.roster : null;
+    const nameOf = (/** @type {number} */ seat) => view.seats?.find((taken) => taken.seat === seat)?.playerId ?? "";
+    // Who sits down later is not in the hand: the roster is fixed when it opens.
+    const places = known ?? roster.map((seat) => ({ seat, playerId: nameOf(seat) }));
+    if (places.map(({ seat }) => seat).join() !== roster.join()) throw new Fault("table", handNo, "it has another roster than before");
+    this.#open = { handNo, roster: places };
+    if (!closed) return;
+    const before = this.#closings.get(handNo);
+    try {
+      const found = await checkClosing(handNo, closing, places, binding, { keys: this.keys, evidence: this.evidence });
+      if (before && !equal(fromBase64(before.closing), fromBase64(found.closing)))
+        throw new Fault("dealer", handNo, "the dealer has closed it twice, in different ways");
+      const seat = view.yourSeat ?? 0;
+      const isIn = places.some((place) => place.seat === seat && place.playerId === this.playerId);
+      if (isIn && this.contribution && !(await this.contribution.checkOwn(handNo, found, seat, binding))) this.blindHands.add(handNo);
+      this.#closings.set(handNo, before ?? found);
+    } catch (error) {
+      if (before) before.isDisputed = true;
+      throw error;
+    }
+  }
+
+  /** @param {TableView} view @param {import("../types.js").HandStarted} started */
+  async #started(view, { handNo = "0", commitment }) {
+    this.sequence.opened(numberOf(handNo));
+    const binding = this.promises.of(handNo);
+    if (!binding || !equal(binding.dealer, fromBase64(commitment))) throw new Fault("table", handNo, "it goes back to another promise of the dealer's");
+    if (view.hand?.handNo !== handNo || !view.hand.transcript) throw new Fault("table", handNo, "its transcript is missing");
+    if (!this.#closings.has(handNo)) throw new Fault("table", handNo, "it was dealt before it was closed");
+    await this.#startHand(view);
+    this.#open = null;
+  }
+
+  /** Begins to follow the hand of a view, or goes on. @param {TableView} view */
   async #startHand(view) {
-    const { hand } = view;
-    if (!hand?.transcript) return;
+    const { hand = {} } = view;
     const handNo = hand.handNo ?? "0";
-    const leaving = (view.seats ?? []).filter(({ state }) => state === "SEAT_STATE_LEAVING").map(({ seat = 0 }) => seat);
-    if (this.hand?.handNo === handNo) return this.hand.resume(hand, leaving);
+    const isBare = !hand.seats?.length && !hand.turn;
+    if (!hand.transcript && (isBare || hand.phase === OVER)) return void (this.#bare = handNo);
     const promise = { handNo, commitment: hand.dealer, ruleSet: hand.ruleSet, settings: hand.settings };
     const binding = hand.dealer ? await this.promises.check(promise) : this.promises.of(handNo);
     if (!binding) throw new Fault("table", handNo, "the dealer's promise is missing");
-    this.hand = await Hand.begin(hand, binding, await this.#own(hand, handNo), this.evidence);
+    const leaving = (view.seats ?? []).filter(({ state }) => state === "SEAT_STATE_LEAVING").map(({ seat = 0 }) => seat);
+    if (this.hand?.handNo !== handNo) {
+      this.hand = await Hand.begin(hand, binding, await this.#own(hand, handNo), this.#closings.get(handNo), this.evidence);
+      this.#forget(handNo);
+    }
     this.hand.resume(hand, leaving);
-    this.#sealed.set(handNo, { transcript: hand.transcript });
-    this.cards.forgetBefore(BigInt(handNo) - PROVED_HANDS);
+    const row = hand.rows?.find(({ playerId }) => playerId === this.playerId);
+    if (row?.status === "ENTROPY_STATUS_ABSENT") this.blindHands.add(handNo);
+    if (!this.#sealed.has(handNo)) this.#sealed.set(handNo, { transcript: hand.transcript ?? "" });
+  }
+
+  /** Forgets what is long past. @param {string} handNo */
+  #forget(handNo) {
+    this.cards.forgetBefore(numberOf(handNo) - PROVED_HANDS);
+    for (const known of [this.#closings.keys(), this.blindHands].flatMap((numbers) => [...numbers]))
+      if (numberOf(known) < numberOf(handNo)) {
+        this.#closings.delete(known);
+        this.blindHands.delete(known);
+      }
   }
 
   /** What the player has brought to a hand, wherever they sat. @param {import("../types.js").HandView} hand @param {string} handNo */
@@ -161,37 +277,101 @@ export class Chance {
 
   /** @param {TableView} view @param {import("../types.js").HandAction} action */
   async #act(view, action) {
-    if (this.hand?.handNo === action.handNo) await this.hand?.follow(action, this.evidence);
-    return view.hand ? this.cards.check(view.variant ?? "", view.hand, action) : [];
+    const { handNo = "0" } = action;
+    if (this.hand?.handNo !== handNo && this.#bare !== handNo) throw new Fault("table", handNo, "what the seats brought to it is missing");
+    if (this.hand?.handNo === handNo) await this.hand.follow(action, this.evidence);
+    return view.hand ? this.cards.check(this.agreed.variant, view.hand, action) : [];
   }
 
-  /** @param {TableView} view @param {string | undefined} handNo */
-  async #end(view, handNo) {
-    await this.#ended(handNo);
-    return view.hand ? this.cards.check(view.variant ?? "", view.hand) : [];
+  /** @param {TableView} view @param {import("../types.js").HandEnded} ended */
+  async #end(view, { handNo = "0" }) {
+    this.sequence.mayEnd(numberOf(handNo));
+    await this.#ended(handNo, this.agreed.seedDelayMs);
+    return view.hand ? this.cards.check(this.agreed.variant, view.hand) : [];
   }
 
-  /** From here on the player's number may be shown. @param {string | undefined} handNo */
-  async #ended(handNo = "0") {
+  /** From here on the player's number may be shown. @param {string} handNo @param {number} delayMs of its seed */
+  async #ended(handNo, delayMs) {
     const binding = this.promises.of(handNo);
+    this.sequence.ended(numberOf(handNo));
     if (this.hand?.handNo === handNo) this.hand.hasEnded = true;
-    if (binding) await this.evidence?.keep(handNo, endedLine(binding.context));
+    if (!binding) return;
+    this.sequence.expectSeed(numberOf(handNo), delayMs);
+    await this.evidence?.keep(handNo, endedLine(binding.context));
   }
 
-  /** @param {TableView} view @param {import("../types.js").HandVoided} voided */
-  async #void(view, voided) {
-    const binding = this.promises.of(voided.handNo);
-    await this.#ended(voided.handNo);
-    if (binding && this.isActing) await this.contribution?.openBurnt(voided, view.yourSeat ?? 0, binding);
+  /** @param {TableView} view @param {import("../types.js").HandVoided} voided @param {TableView} before */
+  async #void(view, voided, before) {
+    const { handNo = "0", cause } = voided;
+    this.sequence.mayEnd(numberOf(handNo));
+    const hand = this.hand?.handNo === handNo ? this.hand : null;
+    const isOpen = this.#open?.handNo === handNo;
+    const closed = this.#closings.get(handNo);
+    const binding = this.promises.of(handNo);
+    const seat = view.yourSeat ?? 0;
+    let isWithheld = false;
+    try {
+      if (hand || isOpen) {
+        const known = { untilMs: this.suspensions.untilMs(handNo), nowMs: this.sequence.toldMs };
+        const hasAgreed = !hand || (await hand.mayEndAgreed(before.hand?.standing));
+        checkAbort(voided, { ...known, isDealt: hand !== null, hasAgreed });
+      }
+      if (cause === "ABORT_CAUSE_WITHHELD" && isOpen && !closed) throw new Fault("table", handNo, "it was burnt before it was closed");
+      if (binding && this.contribution) isWithheld = await this.contribution.isWithheld(voided, closed, seat, binding);
+    } finally {
+      // The seed of a burnt number is opened at once.
+      await this.#ended(handNo, cause === "ABORT_CAUSE_WITHHELD" ? 0 : this.agreed.seedDelayMs);
+      if (isOpen) this.#open = null;
+    }
+    if (isWithheld && this.isActing) await this.contribution?.openBurnt(handNo, seat);
   }
 
   /** @param {import("../types.js").SeedPublished} told */
-  async #open(told) {
+  async #seedOpened(told) {
     const { handNo = "0", seed } = told;
+    if (this.promises.of(handNo)) this.sequence.seedOpened(numberOf(handNo));
     await this.promises.checkSeed(told);
+    if (this.promises.of(handNo) && !this.sequence.mayOpen(numberOf(handNo)) && this.#bare !== handNo)
+      throw new Fault("dealer", handNo, "its seed was opened before it had ended");
     const sealed = this.#sealed.get(handNo);
     this.#sealed.delete(handNo);
     if (!sealed) return [];
-    return this.cards.checkSalts(handNo, await saltKey(fromBase64(sealed.transcript), fromBase64(seed)));
+    const transcript = fromBase64(sealed.transcript);
+    await this.cards.checkOrder(handNo, this.agreed.variant, transcript, fromBase64(seed));
+    return this.cards.checkSalts(handNo, await saltKey(transcript, fromBase64(seed)));
+  }
+
+  // ---- What is sent ----
+
+  /** @param {TableView} view @param {NextHand | Entropy} next */
+  async #commit(view, next) {
+    const { handNo = "0" } = next;
+    const binding = this.promises.of(handNo);
+    const seat = view.seats?.find((taken) => taken.seat === view.yourSeat);
+    const isIn = !("roster" in next) || next.roster?.includes(view.yourSeat ?? 0);
+    const mayCommit = this.isActing && this.isLive && this.goesOn && !this.#faulty.has(handNo) && !this.sequence.hasEnded(numberOf(handNo));
+    const isNew = numberOf(handNo) > this.committedTo || seat?.seat !== this.#committedIn;
+    const isDue = mayCommit && isNew && isIn && seat?.state === "SEAT_STATE_PLAYING";
+    if (!isDue || !binding || !this.contribution) return;
+    const hasCommitted = await this.#judged(handNo, async () => this.contribution?.commit(handNo, seat.seat ?? 0, binding));
+    if (hasCommitted) [this.committedTo, this.#committedIn] = [numberOf(handNo), seat.seat ?? 0];
+  }
+
+  /** Reveals where every check has passed, and the hand is the one that runs. @param {TableView} view @param {Entropy} entropy */
+  async #reveal(view, { handNo = "0", roster = [] }) {
+    const [seat, binding, closed] = [view.yourSeat ?? 0, this.promises.of(handNo), this.#closings.get(handNo)];
+    const mayReveal = this.isActing && this.isLive && !this.#faulty.has(handNo) && this.sequence.isRunning(numberOf(handNo));
+    if (!mayReveal || !roster.includes(seat) || !binding || !closed || this.blindHands.has(handNo)) return;
+    await this.#judged(handNo, async () => this.contribution?.reveal(handNo, closed, seat, binding));
+  }
+}
+
+/** The fault that something throws, or null. @param {() => void} work */
+function faultOf(work) {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error;
   }
 }

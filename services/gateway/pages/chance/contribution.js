@@ -4,13 +4,15 @@
 import { Refusal } from "../api/connect.js";
 import { base64, fromBase64, random, requestId } from "../api/ids.js";
 import { load, remove, update } from "../keep/database.js";
-import { equal, sha256 } from "./bytes.js";
+import { equal, idBytes, number, sha256 } from "./bytes.js";
 import { handKey, noteLine, openLine } from "./evidence.js";
-import { closingInput, closingText, commitmentInput, commitReceiptText, revealReceiptText } from "./fair.js";
+import { commitmentInput, commitReceiptText, revealReceiptText } from "./fair.js";
 import { Fault } from "./fault.js";
+import { hasSame } from "./statements.js";
 
 /** @typedef {import("./fair.js").Binding} Binding */
 /** @typedef {import("./bytes.js").Bytes} Bytes */
+/** @typedef {import("./closing.js").Closed} Closed */
 /** @typedef {(method: string, request: object, options?: import("../api/connect.js").CallOptions) => Promise<any>} Call */
 
 /**
@@ -25,7 +27,8 @@ import { Fault } from "./fault.js";
  * @property {string} revealId
  * @property {"made" | "taken" | "late"} state
  * @property {string} [closing] The dealer's closing that it was revealed under, or was to be.
- * @property {boolean} revealed
+ * @property {boolean} revealed There is a receipt for it.
+ * @property {boolean} [answered] The room took the number and gave no receipt: right of a burnt one alone.
  * @property {string[]} signed Chains that end in a line that the player has signed, in base64.
  */
 
@@ -83,10 +86,11 @@ export class Contribution {
     return true;
   }
 
-  /** The part, made where there is none yet. @param {string} handNo @param {number} seat @param {Binding} binding */
+  /** The part, made where there is none yet and its number has not passed. @param {string} handNo @param {number} seat @param {Binding} binding */
   async #made(handNo, seat, binding) {
     const known = await this.part(handNo, seat);
-    if (known) return known;
+    // The one after it may be promised already.
+    if (known || (await this.evidence.lastHand()) > BigInt(handNo) + 1n) return known;
     const entropy = random(32);
     const input = commitmentInput(binding, { seat, playerId: this.playerId }, entropy);
     const key = /** @type {CryptoKeyPair} */ (await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]));
@@ -119,71 +123,94 @@ export class Contribution {
   }
 
   /**
-   * Checks the dealer's closing, and reveals under it. Gives whether the player's number is in the hand.
-   * @param {import("../types.js").Entropy} open
-   * @param {number} seat
-   * @param {Binding} binding
+   * Checks the player's own row of a closing. Gives whether their number is in it.
+   * @param {string} handNo @param {Closed} closed @param {number} seat @param {Binding} binding
    */
-  async reveal({ handNo = "0", roster = [], closing }, seat, binding) {
+  async checkOwn(handNo, { rows }, seat, binding) {
+    const own = rows.find((row) => row.seat === seat && row.playerId === this.playerId);
+    if (!own) return false;
     const part = await this.part(handNo, seat);
-    const own = await this.#checkClosing(handNo, roster, closing, seat, binding, part);
-    if (!part || !own) return false;
-    const closed = await this.change(handNo, seat, (known) => ({ ...known, closing: known.closing ?? closing?.closing }));
-    // A number is revealed under one closing, ever.
-    if (closed?.closing !== closing?.closing) throw new Fault("dealer", handNo, "the dealer has closed it twice, in different ways");
-    if (part.revealed) return true;
-    await this.#send(handNo, part, binding);
-    return true;
+    if (own.commitment && !(part && equal(fromBase64(own.commitment), part.commitment)))
+      throw new Fault("table", handNo, "its closing has a commitment in your name that is not yours");
+    if (!own.commitment && (await this.hasReceipt("receipt-sig", handNo, seat, binding)))
+      throw new Fault("table", handNo, "your commitment is missing, for which you have a receipt");
+    return own.commitment !== undefined && own.commitment !== "";
   }
 
-  /** @param {string} handNo @param {Part} part @param {Binding} binding */
-  async #send(handNo, part, binding) {
-    const request = { requestId: part.revealId, tableId: this.tableId, handNo, entropy: base64(part.entropy) };
-    /** @type {import("../types.js").RevealEntropyResponse} */
-    const { receipt } = await this.call(`${SERVICE}/RevealEntropy`, request, { deadlineMs: DEADLINE_MS });
-    if (!receipt || !equal(fromBase64(receipt.entropy), part.entropy))
-      throw new Fault("table", handNo, "there is no receipt for the number that you revealed");
+  /**
+   * Whether the evidence has a receipt of a kind for the player in a seat.
+   * @param {"receipt-sig" | "reveal-receipt-sig"} tag @param {string} handNo @param {number} seat @param {Binding} binding
+   */
+  async hasReceipt(tag, handNo, seat, { context, dealer }) {
+    const kept = await this.evidence.statements(handNo);
+    return hasSame(kept, tag, context, dealer, number(seat, 1), idBytes(this.playerId));
+  }
+
+  /**
+   * Reveals the player's number, under one closing, ever.
+   * @param {string} handNo @param {Closed} closed which has passed every check, the player's row among it
+   * @param {number} seat @param {Binding} binding
+   */
+  async reveal(handNo, { closing, isDisputed }, seat, binding) {
+    if (isDisputed) return;
+    const part = await this.change(handNo, seat, (known) => ({ ...known, closing: known.closing ?? closing }));
+    if (!part) return;
+    if (part.closing !== closing) throw new Fault("dealer", handNo, "the dealer has closed it twice, in different ways");
+    if (part.revealed || part.answered) return;
+    const receipt = await this.#send(handNo, part);
+    if (receipt === null) return;
+    if (receipt === undefined) return void (await this.change(handNo, seat, (known) => ({ ...known, answered: true })));
+    const isOwn =
+      receipt.playerId === this.playerId && receipt.seat === seat && equal(fromBase64(receipt.entropy), part.entropy);
+    if (!isOwn) throw new Fault("table", handNo, "its receipt is for another number than yours");
     const line = await this.keys.check("table", handNo, revealReceiptText(binding, receipt), receipt);
     await this.evidence.keep(handNo, line);
-    await this.change(handNo, part.seat, (known) => ({ ...known, revealed: true }));
+    await this.change(handNo, seat, (known) => ({ ...known, revealed: true }));
   }
 
   /**
-   * Nobody reveals before the dealer has signed what all seats have committed to. Gives the player's row, if it has a number.
-   * @param {string} handNo @param {number[]} roster @param {import("../types.js").Closing | undefined} closing
-   * @param {number} seat @param {Binding} binding @param {Part | undefined} part
+   * Sends the number. Null: it came too late, which the stream will tell of.
+   * @param {string} handNo @param {Part} part @returns {Promise<import("../types.js").RevealReceipt | null | undefined>}
    */
-  async #checkClosing(handNo, roster, closing, seat, binding, part) {
-    if (!closing) throw new Fault("table", handNo, "what it is made of is closed, and not told");
-    const rows = closing.rows ?? [];
-    const input = closingInput(binding, rows);
-    if (!equal(fromBase64(closing.closing), await sha256(input)))
-      throw new Fault("dealer", handNo, "its closing is not that of its rows");
-    const line = await this.keys.check("dealer", handNo, closingText(binding, closing), closing);
-    await this.evidence.keep(handNo, openLine(input), line);
-    const seats = rows.map((row) => row.seat ?? 0);
-    if (seats.join() !== [...roster].sort((a, b) => a - b).join())
-      throw new Fault("table", handNo, "its closing has other seats than those dealt in");
-    const own = rows.find((row) => row.seat === seat && row.playerId === this.playerId);
-    if (own?.commitment && !(part && equal(fromBase64(own.commitment), part.commitment)))
-      throw new Fault("table", handNo, "its closing has a commitment in your name that is not yours");
-    if (own && !own.commitment && part?.state === "taken")
-      throw new Fault("table", handNo, "your commitment is missing, for which you have a receipt");
-    return own?.commitment ? own : null;
+  async #send(handNo, { revealId, entropy }) {
+    const request = { requestId: revealId, tableId: this.tableId, handNo, entropy: base64(entropy) };
+    try {
+      const { receipt } = await this.call(`${SERVICE}/RevealEntropy`, request, { deadlineMs: DEADLINE_MS });
+      return receipt;
+    } catch (error) {
+      if (!(error instanceof Refusal) || !TOO_LATE.includes(error.reason)) throw error;
+      return null;
+    }
   }
 
   /**
-   * A number that was burnt for want of the player's own: it is opened all the same, so that everybody can see what was lost.
-   * @param {import("../types.js").HandVoided} voided @param {number} seat @param {Binding} binding
+   * Judges whom a burn blames: who has a receipt has not withheld, and who is not in the closing could not.
+   * Gives whether the player's number is the one that is missing.
+   * @param {import("../types.js").HandVoided} voided @param {Closed | undefined} closed @param {number} seat @param {Binding} binding
    */
-  async openBurnt({ handNo = "0", seats = [], cause }, seat, binding) {
-    if (cause !== "ABORT_CAUSE_WITHHELD" || !seats.includes(seat)) return false;
+  async isWithheld({ handNo = "0", seats = [], cause }, closed, seat, binding) {
+    const own = closed?.rows.find((row) => row.seat === seat && row.playerId === this.playerId);
+    if (cause !== "ABORT_CAUSE_WITHHELD" || !own) return false;
     const part = await this.part(handNo, seat);
-    if (part?.revealed) throw new Fault("table", handNo, "you are blamed for withholding a number that you have a receipt for");
-    if (!part?.closing) return true;
+    if (!seats.includes(seat)) {
+      if (part?.answered && !part.revealed) throw new Fault("table", handNo, "there is no receipt for the number that you revealed");
+      return false;
+    }
+    if (!own.commitment) throw new Fault("table", handNo, "you are blamed for withholding a number, and have committed to none");
+    if (await this.hasReceipt("reveal-receipt-sig", handNo, seat, binding))
+      throw new Fault("table", handNo, "you are blamed for withholding a number that you have a receipt for");
+    return !closed?.isDisputed;
+  }
+
+  /**
+   * Opens a number that was burnt for want of it, so that everybody can see what was lost.
+   * @param {string} handNo @param {number} seat
+   */
+  async openBurnt(handNo, seat) {
+    const part = await this.part(handNo, seat);
+    if (!part?.closing) return;
     const request = { requestId: part.revealId, tableId: this.tableId, handNo, entropy: base64(part.entropy) };
-    await this.call(`${SERVICE}/RevealEntropy`, request).catch(() => undefined);
     await this.evidence.keep(handNo, noteLine("burnt: the number was revealed too late"));
-    return true;
+    await this.call(`${SERVICE}/RevealEntropy`, request).catch(() => undefined);
   }
 }

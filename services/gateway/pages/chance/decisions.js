@@ -15,8 +15,12 @@ const MOST_LEAVES = 8;
 export class Decisions {
   /** The chain after each decision, from where it was followed on. @type {Bytes[]} */
   #path;
+  /** The lines of those decisions: the one at a place leads to the chain at the next. @type {string[]} */
+  #lines = [];
   /** Seats whose leave was asked for and is not in the chain yet. @type {number[]} */
   #leaving = [];
+  /** Lines of the viewer's that the table has given a receipt for. @type {{before: Bytes, after: Bytes}[]} */
+  #received = [];
 
   /** @param {string} handNo @param {number[]} order the seats dealt in @param {Bytes} chain */
   constructor(handNo, order, chain) {
@@ -31,7 +35,7 @@ export class Decisions {
 
   /** Goes on from the chain that a snapshot shows. @param {Bytes} chain @param {number[]} leaving seats that it shows as leaving */
   resume(chain, leaving) {
-    if (!equal(chain, this.chain)) this.#path = [chain];
+    if (!equal(chain, this.chain)) [this.#path, this.#lines] = [[chain], []];
     this.#leaving = leaving.filter((seat) => this.order.includes(seat));
   }
 
@@ -54,12 +58,32 @@ export class Decisions {
     if (chainLine.endsWith(" leave") || chainLine.endsWith(" void"))
       this.#leaving = chainLine.endsWith(" void") ? [] : this.#leaving.filter((other) => other !== seat);
     this.#path.push(after);
+    this.#lines.push(chainLine);
     return input;
   }
 
-  /** Whether a chain has come up. @param {Bytes} chain */
-  isPassed(chain) {
-    return this.#path.some((passed) => equal(passed, chain));
+  /**
+   * Whether nothing but leaves has been decided since a chain, so that who decided then would decide the same now.
+   * @param {Bytes} chain @param {boolean} [orVoids] leaves, or that others would end the hand
+   */
+  isAsSeen(chain, orVoids = false) {
+    const at = this.#path.findLastIndex((passed) => equal(passed, chain));
+    return at >= 0 && this.#lines.slice(at).every((line) => line.endsWith(" leave") || (orVoids && line.endsWith(" void")));
+  }
+
+  /** Notes that a line of the viewer's is on record. @param {Bytes} before @param {Bytes} after */
+  receive(before, after) {
+    this.#received.push({ before, after });
+    this.checkReceived();
+  }
+
+  /** Checks that what is on record is in the chain, where that has gone on. */
+  checkReceived() {
+    for (const { before, after } of this.#received) {
+      const at = this.#path.findIndex((passed) => equal(passed, before));
+      const next = at < 0 ? undefined : this.#path[at + 1];
+      if (next && !equal(next, after)) throw new Fault("table", this.handNo, "a decision of yours is not in it, for which you have a receipt");
+    }
   }
 
   /**

@@ -34,3 +34,9 @@ export const DECKS = {
   spike: C62,
   swg: S76,
 };
+
+/** How many cards a game's piles have at first: each takes the next numbers of the pack. @param {string} game */
+export function pilesOf(game) {
+  const cards = DECKS[game]?.length ?? 0;
+  return game === "kessel" ? [cards / 2, cards / 2] : [cards];
+}

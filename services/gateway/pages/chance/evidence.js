@@ -4,6 +4,7 @@
 import { base64, fromBase64 } from "../api/ids.js";
 import { keysOf, load, update } from "../keep/database.js";
 import { hex, utf8 } from "./bytes.js";
+import { statementsOf } from "./statements.js";
 
 const HEADER = "sabacc-evidence 1";
 const MOST_LINES = 8192;
@@ -54,13 +55,31 @@ export class Evidence {
   async #keep(handNo, lines, most) {
     const held = this.#held.get(handNo) ?? [];
     if (!this.isKept) return this.#hold(handNo, [...held, ...lines]);
-    this.#held.delete(handNo);
-    lines = [...held, ...lines];
-    await update("evidence", handKey(this.playerId, this.tableId, handNo), (/** @type {string[] | undefined} */ kept = []) => {
-      const news = lines.filter((line) => !kept.includes(line));
+    const all = [...held, ...lines];
+    await update("evidence", this.#key(handNo), (/** @type {string[] | undefined} */ kept = []) => {
+      const news = all.filter((line, at) => !kept.includes(line) && all.indexOf(line) === at);
       if (kept.length + news.length > most) throw new Error(`hand ${handNo} has more evidence than is kept`);
       return [...kept, ...news];
     });
+    // Not before it is on disk; what was held meanwhile stays.
+    if (this.#held.get(handNo) === held) this.#held.delete(handNo);
+  }
+
+  /** @param {string} handNo */
+  #key(handNo) {
+    return handKey(this.playerId, this.tableId, handNo);
+  }
+
+  /** The signed texts that there are of a hand. @param {string} handNo */
+  async statements(handNo) {
+    /** @type {string[]} */
+    const kept = (await load("evidence", this.#key(handNo))) ?? [];
+    return statementsOf([...kept, ...(this.#held.get(handNo) ?? [])]);
+  }
+
+  /** The highest number that there is evidence of. */
+  async lastHand() {
+    return BigInt((await hands(this.playerId, this.tableId)).at(-1) ?? 0);
   }
 
   /** @param {string} handNo @param {string[]} lines */

@@ -9,8 +9,8 @@ import { concat, equal, fields, hmac, idBytes, number, sha256, utf8 } from "./by
 /** @typedef {import("../types.js").ClosingRow} ClosingRow */
 
 /**
- * What a hand is bound to: its context, and the dealer's commitment to its seed.
- * @typedef {{context: Bytes, dealer: Bytes}} Binding
+ * What a hand is bound to: its context, and the dealer's commitment to its seed. `origin`: the log of the dealer that made it.
+ * @typedef {{context: Bytes, dealer: Bytes, origin?: string}} Binding
  */
 
 const PREFIX = "sabacc/fair/v1/";
@@ -71,11 +71,20 @@ export const cardRecord = ({ op, position, card, salt }) =>
 
 // ---- What follows from a seed ----
 
-/** Key of a hand's salts. @param {Bytes} transcript @param {Bytes} seed */
-export async function saltKey(transcript, seed) {
+/** @param {Bytes} transcript @param {Bytes} seed @param {string} what */
+async function derivedKey(transcript, seed, what) {
   const extracted = await hmac(transcript, seed);
-  return hmac(extracted, concat(fields(utf8(`${PREFIX}salt-key`)), Uint8Array.of(1)));
+  return hmac(extracted, concat(fields(utf8(PREFIX + what)), Uint8Array.of(1)));
 }
+
+/** Key of a hand's salts. @param {Bytes} transcript @param {Bytes} seed */
+export const saltKey = (transcript, seed) => derivedKey(transcript, seed, "salt-key");
+
+/** Key of a hand's operations. @param {Bytes} transcript @param {Bytes} seed */
+export const handKey = (transcript, seed) => derivedKey(transcript, seed, "hand-key");
+
+/** @param {number} op @param {string} kind @param {Bytes} params */
+export const operationInput = (op, kind, params) => input("op", number(op, 4), utf8(kind), params);
 
 /** @param {Bytes} key @param {number} op @param {number} position */
 export const saltOf = async (key, op, position) =>

@@ -7,16 +7,36 @@ import { openLine } from "./evidence.js";
 import { decisionReceiptText, decisionText, isHashOf, keyIdOf, transcriptInput } from "./fair.js";
 import { Fault } from "./fault.js";
 import { playerOf } from "./lines.js";
+import { areAsClosed, checkedRows, haveSamePlaces, is32 } from "./rows.js";
+import { hasSame } from "./statements.js";
 
 /** @typedef {import("./bytes.js").Bytes} Bytes */
 /** @typedef {import("./fair.js").Binding} Binding */
 /** @typedef {import("./contribution.js").Part} Part */
 /** @typedef {import("../types.js").HandView} HandView */
 
+/**
+ * What the viewer has brought to a hand.
+ * @typedef {{contribution: import("./contribution.js").Contribution, part: Part, playerId: string}} Own
+ */
+
+/**
+ * Whether the viewer's number is in a hand. One that there is a receipt for must be.
+ * @param {string} handNo @param {import("../types.js").EntropyRow[]} rows checked @param {Binding} binding @param {Own} own
+ */
+async function isOwnIn(handNo, rows, binding, { contribution, part, playerId }) {
+  const row = rows.find(({ seat, playerId: player }) => seat === part.seat && player === playerId);
+  const isIn = row?.commitment !== undefined && equal(fromBase64(row.commitment), part.commitment);
+  if (!isIn && (part.revealed || (await contribution.hasReceipt("receipt-sig", handNo, part.seat, binding))))
+    throw new Fault("table", handNo, "the number that you committed to is not in it");
+  if (isIn && part.answered && !part.revealed)
+    throw new Fault("table", handNo, "there is no receipt for the number that you revealed");
+  return isIn;
+}
+
 export class Hand {
   /**
-   * @param {HandView} view @param {Binding} binding
-   * @param {{contribution: import("./contribution.js").Contribution, part: Part} | null} own
+   * @param {HandView} view @param {Binding} binding @param {Own | null} own
    */
   constructor(view, binding, own) {
     const order = (view.seats ?? []).map(({ seat = 0 }) => seat);
@@ -24,26 +44,31 @@ export class Hand {
     this.transcript = fromBase64(view.transcript);
     this.binding = binding;
     this.own = own;
-    this.decisions = new Decisions(this.handNo, order, fromBase64(view.chain ?? view.transcript));
-    this.hasEnded = false;
+    this.decisions = new Decisions(this.handNo, order, fromBase64(view.chain || view.transcript));
+    this.hasEnded = view.phase === "HAND_PHASE_OVER";
+    /** Whether the viewer has signed that it may be ended, or that they leave. */
+    this.hasAgreed = false;
   }
 
   /**
    * Begins with a hand as a view shows it: what its chance is made of is checked.
    * @param {HandView} view @param {Binding} binding
-   * @param {{contribution: import("./contribution.js").Contribution, part: Part, playerId: string} | null} own
+   * @param {Own | null} own @param {import("./closing.js").Closed | undefined} closed what was closed, where that was followed
    * @param {import("./evidence.js").Evidence | null} evidence
    */
-  static async begin(view, binding, own, evidence) {
-    const { handNo = "0", rows = [], transcript } = view;
+  static async begin(view, binding, own, closed, evidence) {
+    const { handNo = "0", transcript } = view;
+    if (!is32(transcript) || !is32(view.chain || transcript)) throw new Fault("table", handNo, "its transcript is missing");
+    const rows = await checkedRows(handNo, view.rows ?? [], binding);
     const input = transcriptInput(binding, rows);
     if (!(await isHashOf(transcript, input))) throw new Fault("table", handNo, "its transcript is not that of what the seats brought");
-    const row = own && rows.find(({ seat, playerId }) => seat === own.part.seat && playerId === own.playerId);
-    const isIn = row?.status === "ENTROPY_STATUS_REVEALED";
-    if (own?.part.revealed && !(isIn && equal(fromBase64(row.entropy), own.part.entropy)))
-      throw new Fault("table", handNo, "the number that you revealed is not in it");
+    if (closed && !areAsClosed(rows, closed.rows)) throw new Fault("table", handNo, "it was not dealt from what was closed");
+    const places = rows.map(({ seat = 0, playerId = "" }) => ({ seat, playerId }));
+    const dealt = (view.seats ?? []).map(({ seat = 0, playerId = "" }) => ({ seat, playerId }));
+    if (!haveSamePlaces(places, dealt)) throw new Fault("table", handNo, "it was made of other seats than are dealt in");
+    const isIn = own !== null && (await isOwnIn(handNo, rows, binding, own));
     await evidence?.keep(handNo, openLine(input));
-    return new Hand(view, binding, own && isIn ? own : null);
+    return new Hand(view, binding, isIn ? own : null);
   }
 
   /** Whether the viewer's number is in the hand, so that their decisions are signed. */
@@ -56,6 +81,7 @@ export class Hand {
     const input = await this.decisions.follow(action);
     if (!input) return;
     await this.#checkOwn(action);
+    this.decisions.checkReceived();
     if (evidence) void evidence.keepDecision(this.handNo, openLine(input));
   }
 
@@ -83,17 +109,38 @@ export class Hand {
     await contribution.evidence.keep(this.handNo, `signed ${base64(text)} ${signature} ${base64(part.publicKey)}`);
     const marks = line.endsWith(" leave") ? [base64(chain), `${this.handNo} leave`] : [base64(chain)];
     await contribution.change(this.handNo, part.seat, (known) => ({ ...known, signed: [...known.signed, ...marks] }));
+    if (/ (void|leave)$/.test(line)) this.hasAgreed = true;
     return { signature, chain };
   }
 
-  /** Checks the table's word that a line is on record. @param {import("../types.js").DecisionReceipt | undefined} receipt @param {Bytes} chain */
-  async accept(receipt, chain) {
+  /**
+   * Checks the table's word that a line is on record.
+   * @param {import("../types.js").DecisionReceipt | undefined} receipt @param {Bytes} chain
+   * @param {Bytes} [before] the chain that it was signed over; none: others' lines may come between, as with a leave
+   */
+  async accept(receipt, chain, before) {
     if (!this.own) return;
     if (!receipt || !equal(fromBase64(receipt.chain), chain))
       throw new Fault("table", this.handNo, "there is no receipt for the decision that you signed");
     const { keys, evidence } = this.own.contribution;
     const line = await keys.check("table", this.handNo, decisionReceiptText(this.binding.context, receipt), receipt);
     await evidence.keep(this.handNo, line);
+    if (before) this.decisions.receive(before, chain);
+  }
+
+  /**
+   * Whether the hand may be ended by agreement, as far as it is the viewer's to say: they have signed that, in whichever tab, or are
+   * out of it, or have no key in it.
+   * @param {import("../types.js").Standing | undefined} standing
+   */
+  async mayEndAgreed(standing) {
+    if (!this.own || this.hasAgreed) return true;
+    const { contribution, part } = this.own;
+    const status = standing?.seats?.find(({ seat }) => seat === part.seat)?.status;
+    if (status === "SEAT_STATUS_OUT" || status === "SEAT_STATUS_LEAVING") return true;
+    const kept = await contribution.evidence.statements(this.handNo);
+    const said = kept.filter((told) => hasSame([told], "decision-sig", this.binding.context)).map(({ parts }) => parts[2]);
+    return said.some((line) => / (void|leave)$/.test(new TextDecoder().decode(line)));
   }
 
   /** The line with which a seat leaves. @param {number} seat */
@@ -103,6 +150,9 @@ export class Hand {
 
   /** Goes on from a snapshot. @param {HandView} view @param {number[]} leaving */
   resume(view, leaving) {
-    this.decisions.resume(fromBase64(view.chain ?? view.transcript), leaving);
+    if (!equal(fromBase64(view.transcript), this.transcript))
+      throw new Fault("table", this.handNo, "its transcript is another one than before");
+    this.hasEnded ||= view.phase === "HAND_PHASE_OVER";
+    this.decisions.resume(fromBase64(view.chain || view.transcript), leaving);
   }
 }

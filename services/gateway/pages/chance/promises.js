@@ -1,10 +1,11 @@
 // What a hand is bound to before anybody knows its cards: the dealer's promise, checked.
 
 import { fromBase64 } from "../api/ids.js";
-import { equal, sha256 } from "./bytes.js";
+import { equal, idBytes, number, sha256, utf8 } from "./bytes.js";
 import { openLine } from "./evidence.js";
 import { contextInput, promiseText, rulesHash, seedInput } from "./fair.js";
 import { Fault } from "./fault.js";
+import { hasOther } from "./statements.js";
 
 /** @typedef {import("./fair.js").Binding} Binding */
 /** @typedef {import("../types.js").Commitment} Commitment */
@@ -20,7 +21,7 @@ export class Promises {
    * @param {string} tableId
    * @param {import("./roomkeys.js").RoomKeys} keys
    * @param {import("./evidence.js").Evidence | null} evidence
-   * @param {{ruleSet: string, settings: string}} agreed rules that the player has seen
+   * @param {import("./agreement.js").Agreement} agreed rules that the player has seen
    */
   constructor(tableId, keys, evidence, agreed) {
     this.tableId = tableId;
@@ -39,21 +40,25 @@ export class Promises {
    * @param {{handNo?: string, commitment?: Commitment, ruleSet?: string, settings?: string}} told
    * @returns {Promise<Binding>}
    */
-  async check({ handNo = "0", commitment, ruleSet = "", settings = "" }) {
+  async check({ handNo = "0", commitment, ruleSet, settings }) {
     if (!commitment) throw new Fault("table", handNo, "the dealer's promise is missing");
-    if (ruleSet !== this.agreed.ruleSet || settings !== this.agreed.settings)
-      throw new Fault("table", handNo, "it has another rule set or other settings than the table showed you");
-    if (commitment.origin !== this.keys.origin) throw new Fault("table", handNo, "its promise is of another dealer's log");
+    this.agreed.check(handNo, { ruleSet, settings });
+    const { origin = "" } = commitment;
     const dealer = fromBase64(commitment.commitment);
+    if (dealer.length !== 32) throw new Fault("table", handNo, "the dealer's promise cannot be one");
     const known = this.#bindings.get(handNo);
-    if (known && equal(known.dealer, dealer)) return known;
-    const rules = await rulesHash(ruleSet, settings);
-    const input = contextInput(commitment.origin, this.tableId, handNo, rules);
+    if (known && known.origin === origin && equal(known.dealer, dealer)) return known;
+    const rules = await rulesHash(this.agreed.ruleSet, this.agreed.settings);
+    const input = contextInput(origin, this.tableId, handNo, rules);
     const context = await sha256(input);
-    const line = await this.keys.check("dealer", handNo, promiseText(this.tableId, handNo, rules, commitment), commitment);
+    const line = await this.keys.check("dealer", handNo, promiseText(this.tableId, handNo, rules, commitment), commitment, origin);
+    // What was promised holds beyond the page's life.
+    const kept = (await this.evidence?.statements(handNo)) ?? [];
     await this.evidence?.keep(handNo, openLine(input), line);
-    if (known) throw new Fault("dealer", handNo, "the dealer has promised it twice, with different seeds");
-    const binding = { context, dealer };
+    const fields = [utf8(origin), idBytes(this.tableId), number(handNo, 8), rules, dealer];
+    if (known || hasOther(kept, "dealer-commit-sig", ...fields))
+      throw new Fault("dealer", handNo, "the dealer has promised it twice, with different seeds");
+    const binding = { context, dealer, origin };
     this.#bindings.set(handNo, binding);
     if (this.#bindings.size > MOST) this.#bindings.delete([...this.#bindings.keys()][0] ?? "");
     return binding;

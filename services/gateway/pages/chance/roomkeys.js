@@ -17,6 +17,7 @@ export class RoomKeys {
 
   /** Keys of a C2SP keys file. One with an end (` until N`) is no key of a log that goes on. @param {string} text */
   static async parse(text) {
+    /** @type {LogKey[]} */
     const keys = [];
     for (const line of text.split("\n")) {
       if (line === "" || line.startsWith("#") || line.includes(" ")) continue;
@@ -24,15 +25,18 @@ export class RoomKeys {
       const bytes = fromBase64(blob.join("+"));
       if (bytes.length !== 33 || bytes[0] !== 1) continue;
       const raw = bytes.slice(1);
+      // Whose word a signature is must be one log's.
+      if (keys.some((known) => known.name !== name && equal(known.raw, raw)))
+        throw new Error("The room's keys are refused: one of them stands under two names.");
       const key = await crypto.subtle.importKey("raw", raw, "Ed25519", false, ["verify"]);
       keys.push({ name, id: await keyIdOf(raw), raw, key });
     }
     return new RoomKeys(keys);
   }
 
-  /** The name of the dealer's log, which commitments must name. */
-  get origin() {
-    return this.keys.find(({ name }) => name.endsWith("/dealer"))?.name ?? "";
+  /** Whether a log of a kind is known. Without the dealer's nothing is revealed. @param {"dealer" | "table"} log */
+  has(log) {
+    return this.keys.some(({ name }) => name.endsWith(`/${log}`));
   }
 
   /**
@@ -41,9 +45,11 @@ export class RoomKeys {
    * @param {string | undefined} handNo
    * @param {Bytes} text
    * @param {{keyId?: string, signature?: string}} signed
+   * @param {string} [origin] the very log whose key it must be
    */
-  async check(log, handNo, text, { keyId, signature }) {
-    const found = this.keys.find(({ name, id }) => name.endsWith(`/${log}`) && equal(id, fromBase64(keyId)));
+  async check(log, handNo, text, { keyId, signature }, origin) {
+    const isOf = (/** @type {string} */ name) => name.endsWith(`/${log}`) && (origin === undefined || name === origin);
+    const found = this.keys.find(({ name, id }) => isOf(name) && equal(id, fromBase64(keyId)));
     const bytes = fromBase64(signature);
     if (!found || !(await crypto.subtle.verify("Ed25519", found.key, bytes, text)))
       throw new Fault(log, handNo, "a text is not signed with the key that the room had when you first came");
@@ -59,7 +65,18 @@ export class RoomKeys {
 export async function roomKeys(address) {
   const pinned = /** @type {string | undefined} */ (await load("pinned", address));
   const answer = await fetch(`${address}/keys.txt`, { cache: "no-store" }).catch(() => undefined);
-  const told = answer?.ok ? await answer.text() : (pinned ?? "");
-  const kept = await update("pinned", address, (/** @type {string | undefined} */ first) => first || told || undefined);
-  return { keys: await RoomKeys.parse(kept ?? ""), isOther: kept !== told };
+  const told = answer?.ok ? await answer.text() : undefined;
+  if (pinned) return { keys: await usable(pinned), isOther: told !== undefined && told !== pinned };
+  if (told === undefined) throw new Error("The room's keys could not be fetched. Without them nothing can be checked.");
+  // What cannot be used is not kept for ever.
+  await usable(told);
+  const kept = await update("pinned", address, (/** @type {string | undefined} */ first) => first || told);
+  return { keys: await usable(kept ?? ""), isOther: kept !== told };
+}
+
+/** @param {string} text */
+async function usable(text) {
+  const keys = await RoomKeys.parse(text);
+  if (!keys.has("dealer") || !keys.has("table")) throw new Error("The room shows no keys of its dealer and table. Without them nothing can be checked.");
+  return keys;
 }

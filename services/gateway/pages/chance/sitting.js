@@ -44,6 +44,12 @@ export class Sitting {
     if (isOut && !seat.exclusion && !(await load("parts", this.key))) await this.#sitOut(false);
   }
 
+  /** Sits out until the player says otherwise, or comes to look again. */
+  async stepOut() {
+    this.#mayReturn = false;
+    await this.#sitOut(true);
+  }
+
   /** Sits out as the page is left: a number that nobody is here to reveal would be lost to all. */
   leave() {
     void this.#sitOut(true, { keepalive: true, attempts: 1 }).catch(() => undefined);

@@ -16,23 +16,45 @@ const STORES = ["login", "pinned", "parts", "evidence"];
 /** @type {Promise<IDBDatabase | null> | undefined} */
 let opened;
 
-const open = () => (opened ??= globalThis.indexedDB ? openOrNone() : Promise.resolve(null));
+// Of a browser that has no database here, as in some private windows. After any other error what was kept may be there still:
+// to go on in memory would be to forget what was committed to, and which keys were seen first.
+const HAS_NONE = ["InvalidStateError", "SecurityError", "NotSupportedError"];
+
+function open() {
+  opened ??= openOrNone().catch((error) => {
+    opened = undefined;
+    throw error;
+  });
+  return opened;
+}
 
 /** @returns {Promise<IDBDatabase | null>} */
-function openOrNone() {
-  return new Promise((done) => {
+async function openOrNone() {
+  try {
+    return globalThis.indexedDB ? await openDatabase() : null;
+  } catch (error) {
+    if (error instanceof DOMException && HAS_NONE.includes(error.name)) return null;
+    throw error;
+  }
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function openDatabase() {
+  return new Promise((done, failed) => {
     const request = indexedDB.open(NAME, VERSION);
     request.onupgradeneeded = () => {
       for (const name of STORES)
         if (!request.result.objectStoreNames.contains(name)) request.result.createObjectStore(name);
     };
     request.onsuccess = () => {
-      // A newer page may want another version: it must not wait for this one.
-      request.result.onversionchange = () => request.result.close();
-      done(request.result);
+      const database = request.result;
+      const again = () => (opened = undefined);
+      // A newer page may want another version, or all to be forgotten: it must not wait for this one.
+      database.onversionchange = () => (database.close(), again());
+      database.onclose = again;
+      done(database);
     };
-    // Some browsers have no database in private windows.
-    request.onerror = () => done(null);
+    request.onerror = () => failed(request.error);
   });
 }
 
@@ -90,7 +112,7 @@ export async function update(store, key, change) {
       else records.put(next, key);
     };
     transaction.oncomplete = () => done(next);
-    transaction.onerror = () => failed(transaction.error);
+    // An error of a request ends the transaction too.
     transaction.onabort = () => failed(transaction.error ?? new Error("the database gave up"));
   });
 }

@@ -10,6 +10,7 @@ import { chainWith, Decisions } from "../chance/decisions.js";
 import { DECKS } from "../chance/decks.js";
 import * as fair from "../chance/fair.js";
 import { linesOf } from "../chance/lines.js";
+import { rootOfShuffle } from "../chance/order.js";
 
 const vectors = JSON.parse(readFileSync(new URL("../../../../crates/fairness/vectors/v1.json", import.meta.url), "utf8"));
 const STATUSES = ["", "ENTROPY_STATUS_REVEALED", "ENTROPY_STATUS_WITHHELD", "ENTROPY_STATUS_ABSENT"];
@@ -151,6 +152,22 @@ function pathOf({ left, right }, position) {
   const below = isRight ? pathOf(right, position - left.size) : pathOf(left, position);
   return concat(below, isRight ? left.root : right.root);
 }
+
+test("the order of a pile follows from the seed, as in the vectors", async () => {
+  const transcript = fromHex(vectors.published.tr);
+  const cards = Array.from({ length: 76 }, (_, at) => at);
+  assert.equal(hex(await fair.handKey(transcript, SEED)), vectors.published.k_hand);
+  assert.equal(hex(await rootOfShuffle(transcript, SEED, 0, 0, cards)), vectors.published.root);
+  let count = 0;
+  for (const { seed, tr, operations } of vectors.sequences.filter(({ beacon }) => beacon === null).slice(0, 60))
+    for (const { index, kind, pile, range, cards: listed, root } of operations) {
+      if (kind !== "shuffle") continue;
+      const from = listed ? [...fromHex(listed)] : Array.from({ length: range[1] }, (_, at) => range[0] + at);
+      assert.equal(hex(await rootOfShuffle(fromHex(tr), fromHex(seed), index, pile, from)), root);
+      count += 1;
+    }
+  assert.ok(count > 20);
+});
 
 test("packs have as many cards as their games", () => {
   const sizes = Object.fromEntries(Object.entries(DECKS).map(([game, deck]) => [game, deck.length]));

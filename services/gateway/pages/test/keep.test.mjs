@@ -43,6 +43,16 @@ test("the verifier reads the evidence of a hand; a copy hides what is not over",
   assert.deepEqual([late.signed.length, late.numbers.length], [2, 1]);
 });
 
+test("what was told before its player sat down is kept with the first line after, and not given up before it is", async () => {
+  const evidence = new Evidence(PLAYER, TABLE);
+  await evidence.keep("20", noteLine("a promise"));
+  evidence.isKept = true;
+  await assert.rejects(evidence.keep("20", ...Array.from({ length: 9000 }, (_, at) => `note ${at} more`)), /more evidence/);
+  await evidence.keep("20", noteLine("a number"), noteLine("a number"));
+  const lines = (await (await evidenceFile(PLAYER, TABLE, "20")).text()).split("\n");
+  assert.deepEqual(lines.map((line) => line.replace(/^note \d+ /, "")), ["sabacc-evidence 1", "a promise", "a number", ""]);
+});
+
 const LOGIN = {
   server: "https://room.example",
   playerId: PLAYER,
@@ -72,6 +82,7 @@ test("no other file is taken for a login of this room", async () => {
   await assert.rejects(load("x".repeat(5000)), /too long/);
   await assert.rejects(load(await fileOf(LOGIN).text(), "https://other.example"), /is for https:\/\/room.example/);
   await assert.rejects(load((await fileOf(LOGIN).text()).replace(PLAYER, "somebody")), /damaged/);
+  await assert.rejects(load((await fileOf(LOGIN).text()).replace(`"${LOGIN.refreshToken}"`, `["${LOGIN.refreshToken}"]`)), /damaged/);
 });
 
 test("a token says whose it is", () => {
