@@ -81,6 +81,7 @@ class TablePage {
       this.notices.element, this.felt.element, this.dock, this.aside.element, this.motion.sky, this.live);
     /** Whether it was one's own turn when last drawn. */
     this.wasMine = false;
+    this.ended = false;
     this.store.addEventListener("change", (event) => this.changed(/** @type {CustomEvent} */ (event).detail.update));
     this.store.addEventListener("connection", () => this.drawConnection());
     this.onSession = () => this.draw();
@@ -89,6 +90,7 @@ class TablePage {
   }
 
   end() {
+    this.ended = true;
     session.removeEventListener("change", this.onSession);
     this.moves.end();
     this.place.end();
@@ -100,6 +102,7 @@ class TablePage {
   /** Draws what has changed, and tells it. @param {import("../types.js").TableUpdate | null} update */
   changed(update) {
     this.context.remember(update);
+    if (!this.context.known) return void this.context.learnGame().then(() => this.ended || this.draw());
     if (update) this.motion.show(update);
     this.draw();
     if (update) for (const one of happenings(this.context, update)) this.tell(one);
@@ -123,6 +126,7 @@ class TablePage {
 
   draw() {
     const { view } = this.context;
+    if (view && !this.context.known) return;
     if (view) {
       setText(this.heading, view.name ?? "Table");
       document.title = `${view.name ?? "Table"} · Sabacc`;

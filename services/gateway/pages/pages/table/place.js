@@ -52,6 +52,8 @@ export class Place {
   askSit(seat) {
     const { view } = this.context;
     if (!view) return;
+    // What it takes is loaded while one makes up one's mind.
+    this.seat().catch(() => {});
     const [least, most] = [Number(view.minBuyInCredits ?? 0), Number(view.maxBuyInCredits ?? 0)];
     const name = session.player ? null : el("input", { type: "text", name: "name", maxlength: 24, autocomplete: "nickname", placeholder: "Guest" });
     const fields = name ? [el("label", { class: "field" }, "Name at the table", name)] : [];
