@@ -60,6 +60,11 @@ async function photograph({ page }, name) {
     await page.setViewportSize({ width, height: width < 500 ? 780 : 900 });
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      // Colours that are inherited follow the scheme by the next frame.
+      await page.evaluate(async (name) => {
+        document.documentElement.dataset.scheme = name;
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      }, colorScheme);
       await page.screenshot({ path: path.join(into, `${name}-${width}-${colorScheme}.png`), fullPage: !/-[123]-/.test(name) });
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

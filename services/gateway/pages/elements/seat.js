@@ -24,7 +24,7 @@ const SHEET = sheet(`
   .cards.fan { align-items: end; } .cards.fan sabacc-card { width: calc(var(--card, 3rem) * .78); }
   .cards .field { transform: translateY(-.35rem); }
   .cards .field::before { content: ""; position: absolute; inset: -4px; border-radius: 8px; border: 2px solid #6fe3ff; box-shadow: 0 0 12px #3fc9ff99, inset 0 0 8px #3fc9ff66; z-index: 1; pointer-events: none; }
-  .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; width: 100%; max-width: 11.5rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
+  .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; box-sizing: border-box; width: 100%; max-width: 12rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
   .face { display: grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%; font: 800 .9rem/1 var(--display, sans-serif); color: #fff; background: hsl(var(--hue, 200) 45% 38%); text-transform: uppercase; }
   sabacc-clock { --clock: 2.5rem; grid-row: span 2; }
   .name { font: 650 .875rem/1.2 var(--text, sans-serif); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
