@@ -7,6 +7,7 @@ import "./card.js";
 import "./chips.js";
 import "./clock.js";
 import "./seal.js";
+import { rankWords } from "./cards/names.js";
 import { credits, define, sheet } from "./sheet.js";
 
 /** @typedef {{text: string, tone?: string, title?: string}} Badge */
@@ -31,7 +32,7 @@ const SHEET = sheet(`
   .money { font: 600 .8125rem/1.2 var(--text, sans-serif); font-variant-numeric: tabular-nums; color: var(--brass, #d9b26a); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .money .state { color: #d6d9dc; font-weight: 500; }
   .button { position: absolute; right: -.35rem; top: -.45rem; width: 1.2rem; height: 1.2rem; display: grid; place-items: center; border-radius: 50%; font: 800 .65rem/1 var(--display, sans-serif); background: #f6ecd6; color: #2a1a12; box-shadow: 0 1px 3px #0008; }
-  .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; }
+  .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; width: max-content; max-width: 12.5rem; }
   .badge { padding: .1rem .45rem; border-radius: 999px; font: 600 .6875rem/1.4 var(--text, sans-serif); color: #fff; background: #0007; white-space: nowrap; }
   .badge.good { background: #14784a; } .badge.bad { background: #a31636; } .badge.warn { background: #ffd072; color: #2b1d00; } .badge.accent { background: var(--accent-fixed, #ff8642); color: #210c00; } .badge.light { background: #eef3ff; color: #1d2547; } .badge.dark { background: #1a1020; color: #ff9aa9; box-shadow: inset 0 0 0 1px #ff9aa966; }
   :host([data-side="bottom"]) .badges { order: -1; }
@@ -44,6 +45,7 @@ const SHEET = sheet(`
     :host([data-side]) .bet { position: static; transform: none; }
     :host([data-side]) .badges { order: 0; }
     sabacc-clock { --clock: 2.1rem; } .face { width: 1.6rem; height: 1.6rem; font-size: .75rem; }
+    .badges { max-width: 100%; } .badge { white-space: normal; text-align: center; border-radius: .6rem; }
     .plate { padding: .25rem .5rem .25rem .25rem; gap: 0 .4rem; } .name { font-size: .8125rem; } .money { font-size: .75rem; } .state { display: none; }
   }
   .bet sabacc-chips { color: #fff; text-shadow: 0 1px 2px #000; padding: .1rem .45rem .1rem .2rem; border-radius: 999px; background: #0006; }
@@ -111,7 +113,7 @@ export class SabaccSeat extends HTMLElement {
     const bet = this.part_(".bet sabacc-chips");
     bet.hidden = over || !Number(standing?.inRoundCredits);
     bet.setAttribute("amount", standing?.inRoundCredits ?? "0");
-    const rank = over && held?.rank ? [{ text: held.rank.text, tone: "" }] : [];
+    const rank = over && held?.rank ? [{ text: rankWords(held.rank.text ?? ""), tone: "" }] : [];
     this.part_(".badges").replaceChildren(...[...(this.stands ? [{ text: this.stands, tone: "warn" }] : []), ...rank, ...this.badges].map((badge) => {
       const made = document.createElement("span");
       made.className = `badge ${badge.tone ?? ""}`;

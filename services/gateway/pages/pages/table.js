@@ -12,7 +12,7 @@ import { followTable } from "../store/table.js";
 import { Aside } from "./table/aside.js";
 import { Context } from "./table/context.js";
 import { el, setText } from "./table/dom.js";
-import { Felt } from "./table/felt.js";
+import { Felt, waiting } from "./table/felt.js";
 import { OwnHand } from "./table/hand.js";
 import { Motion } from "./table/motion.js";
 import { Moves } from "./table/moves.js";
@@ -51,6 +51,14 @@ function ownMoney(view) {
   if (!own) return "";
   const standing = view?.hand?.phase === "HAND_PHASE_OVER" ? null : view?.hand?.standing?.seats?.find((one) => one.seat === own.seat);
   return `${credits(standing?.stackCredits ?? own.stackCredits)} credits${Number(standing?.inRoundCredits) ? `, ${credits(standing?.inRoundCredits)} in this round` : ""}`;
+}
+
+/** Words over the moves while nobody has to decide. @param {import("../types.js").TableView | null} view */
+function waitingWords(view) {
+  if (!view) return "The table is being fetched";
+  if (!view.yourSeat) return "You are watching";
+  const over = view.hand?.phase === "HAND_PHASE_OVER";
+  return view.hand && !over ? "" : waiting(view, over);
 }
 
 class TablePage {
@@ -154,7 +162,7 @@ class TablePage {
     this.dock.classList.toggle("my-turn", mine);
     this.element.classList.toggle("watching", !view?.yourSeat);
     setText(this.money, ownMoney(view));
-    setText(this.prompt, mine ? "Your turn" : turn ? `${this.context.nameOf(turn.seat, true)} to act` : view?.yourSeat ? "" : view ? "You are watching" : "The table is being fetched");
+    setText(this.prompt, mine ? "Your turn" : turn ? `${this.context.nameOf(turn.seat, true)} to act` : waitingWords(view));
     if (mine && !this.wasMine) {
       this.sound.play("turn");
       this.speak(`Your turn. ${this.hand.words()} You may: ${this.moves.legal.map((move) => move.text ?? "").join("; ")}`);

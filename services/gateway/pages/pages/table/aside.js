@@ -1,7 +1,7 @@
 // Beside the felt: the hand as it is told, and what the last hands were.
 
 import { credits } from "../../elements/sheet.js";
-import { cardName } from "../../elements/cards/names.js";
+import { cardName, rankWords } from "../../elements/cards/names.js";
 import { el, own } from "./dom.js";
 import { settled, voidText } from "./words.js";
 
@@ -52,6 +52,6 @@ export class Aside {
     const winners = [...new Set(wins.map((item) => item.seat))].map((seat) => this.context.nameOf(seat)).join(" and ");
     const carried = hand?.settlement?.find((item) => item.kind === "SETTLEMENT_KIND_MOVES_TO_SABACC" || item.kind === "SETTLEMENT_KIND_CARRIES");
     const words = wins.length ? `${winners} ${winners === "You" || winners.includes(" and ") ? "win" : "wins"} ${credits(sum)}` : carried ? settled(this.context, carried) : "Nobody wins";
-    return el("li", null, el("div", { class: "row spread" }, title, best?.rank?.text && wins.length ? el("span", { class: "tag" }, best.rank.text) : null), el("p", null, words), shown);
+    return el("li", null, el("div", { class: "row spread" }, title, best?.rank?.text && wins.length ? el("span", { class: "tag" }, rankWords(best.rank.text)) : null), el("p", null, words), shown);
   }
 }

@@ -48,9 +48,9 @@ export class Felt {
       const angle = Math.PI / 2 + (step * 2 * Math.PI) / count;
       const [x, y] = [Math.cos(angle), Math.sin(angle)];
       // Seats spread along a rounded oblong rather than an ellipse, so that neighbours do not meet at its ends.
-      const wide = Math.sign(x) * Math.abs(x) ** 0.8;
+      const [wide, high] = [x, y].map((part) => Math.sign(part) * Math.abs(part) ** 0.65);
       place.style.setProperty("--x", `${(50 + RING.x * wide).toFixed(2)}%`);
-      place.style.setProperty("--y", `${(50 + RING.y * y).toFixed(2)}%`);
+      place.style.setProperty("--y", `${(50 + RING.y * high).toFixed(2)}%`);
       place.style.order = String(step);
       place.dataset["side"] = y > 0.5 ? "bottom" : y < -0.5 ? "top" : x < 0 ? "left" : "right";
       const seat = view.seats?.find((one) => one.seat === n);
@@ -137,8 +137,8 @@ export class Felt {
   }
 }
 
-/** What the table waits for. @param {import("../../types.js").TableView} view @param {boolean} over */
-function waiting(view, over) {
+/** What a table without a decision to make waits for. @param {import("../../types.js").TableView} view @param {boolean} over */
+export function waiting(view, over) {
   if (view.closed) return "The table is closed";
   if (view.entropy) return view.entropy.closed ? `Hand ${view.entropy.handNo}: players open their part in chance` : `Hand ${view.entropy.handNo}: players take part in chance`;
   if (over) return `Hand ${view.hand?.handNo} is over`;
