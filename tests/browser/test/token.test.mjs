@@ -14,13 +14,16 @@ after(() => browser.close());
 /** Milliseconds beyond the fifteen minutes of an access token. */
 const LATER_MS = 16 * 60_000;
 
-test("a token that runs out by the clock is refreshed before the next move, without a word", async () => {
+test("a token that runs out by the clock is refreshed, and the next move is sent with the new one, without a word", async () => {
   await inMidHand("Patient", async ({ page }) => {
     const refreshed = answerOf(page, "Refresh");
-    // The room has no setting for a shorter life of tokens: the page's clock goes on instead.
-    await page.evaluate((ms) => {
-      const now = Date.now.bind(Date);
-      Date.now = () => now() + ms;
+    // The room has no setting for a shorter life of tokens: the page's clock is put on instead, while it asks for its token.
+    await page.evaluate(async (ms) => {
+      const { session } = await import("/api/session.js");
+      const { now } = Date;
+      Date.now = () => now.call(Date) + ms;
+      await session.token();
+      Date.now = now;
     }, LATER_MS);
     return refreshed;
   });

@@ -145,14 +145,14 @@ export function waiting(view, over) {
   return (view.seats?.length ?? 0) < 2 ? "Waiting for players" : "Between hands";
 }
 
-/** Layers of the Hand Pot while somebody is all-in: cut at what those who are in have put in.
+/** Layers of the Hand Pot while somebody is all-in: cut at what those have put in who have no more.
  * @param {import("../../types.js").Standing} standing @returns {number[]} */
 export function sidePots(standing) {
   const seats = standing.seats ?? [];
   const live = seats.filter((one) => one.status !== "SEAT_STATUS_OUT");
-  if (!live.some((one) => one.status === "SEAT_STATUS_ALL_IN")) return [];
   const paid = (/** @type {any} */ one) => Number(one.inHandCredits ?? 0);
-  const cuts = [...new Set(live.map(paid))].filter((cut) => cut > 0).sort((a, b) => a - b);
+  const most = Math.max(0, ...live.map(paid));
+  const cuts = [...new Set([...live.filter((one) => one.status === "SEAT_STATUS_ALL_IN").map(paid), most])].filter((cut) => cut > 0).sort((a, b) => a - b);
   const total = Number(standing.handPotCredits ?? 0);
   let below = 0;
   const layers = cuts.map((cut) => {
