@@ -19,9 +19,11 @@ test("a token that runs out by the clock is refreshed, and the next move is sent
     const refreshed = answerOf(page, "Refresh");
     // The room has no setting for a shorter life of tokens: the page's clock is put on instead, while it asks for its token.
     await page.evaluate(async (ms) => {
-      const { session } = await import("/api/session.js");
+      const { call, session } = await import("/api/session.js");
       const { now } = Date;
       Date.now = () => now.call(Date) + ms;
+      // An answer tells the page how wrong its clock is: ids of commands are of the room's time.
+      await call("sabacc.table.v1.TableService/ListTables", { pageSize: 1 }, { token: null });
       await session.token();
       Date.now = now;
     }, LATER_MS);
