@@ -57,6 +57,7 @@ function ownMoney(view) {
 function waitingWords(view) {
   if (!view) return "The table is being fetched";
   if (!view.yourSeat) return "You are watching";
+  if (view.hand?.suspension) return "The hand stands still";
   const over = view.hand?.phase === "HAND_PHASE_OVER";
   return view.hand && !over ? "" : waiting(view, over);
 }
@@ -162,7 +163,7 @@ class TablePage {
     this.dock.classList.toggle("my-turn", mine);
     this.element.classList.toggle("watching", !view?.yourSeat);
     setText(this.money, ownMoney(view));
-    setText(this.prompt, mine ? "Your turn" : turn ? `${this.context.nameOf(turn.seat, true)} to act` : waitingWords(view));
+    setText(this.prompt, mine ? "Your turn" : turn?.seat ? `${this.context.nameOf(turn.seat, true)} to act` : waitingWords(view));
     if (mine && !this.wasMine) {
       this.sound.play("turn");
       this.speak(`Your turn. ${this.hand.words()} You may: ${this.moves.legal.map((move) => move.text ?? "").join("; ")}`);
