@@ -73,8 +73,9 @@ export class SabaccCard extends HTMLElement {
     this.draw();
   }
 
-  attributeChangedCallback() {
-    if (this.isConnected) this.draw();
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) {
+    if (this.isConnected && before !== now) this.draw();
   }
 
   /** Code of the card that is shown; "" for its back. */

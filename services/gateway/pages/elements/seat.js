@@ -193,11 +193,11 @@ export class SabaccSeat extends HTMLElement {
 
   /** Shows for a moment what the player did. @param {string} text */
   say(text) {
-    const bubble = this.part_(".says");
+    // A new element begins its animation anew, without a layout in between.
+    const bubble = this.part_(".says").cloneNode();
     bubble.textContent = text;
-    bubble.classList.remove("new");
-    void bubble.offsetWidth;
     bubble.classList.add("new");
+    this.part_(".says").replaceWith(bubble);
   }
 }
 

@@ -129,11 +129,10 @@ export class Felt {
 
   /** Shows in the middle what has happened. @param {string} text @param {string} tone */
   say(text, tone) {
-    this.caption.className = `caption ${tone}`;
-    setText(this.caption, text);
-    this.caption.classList.remove("new");
-    void this.caption.offsetWidth;
-    this.caption.classList.add("new");
+    // A new element begins its animation anew, without a layout in between.
+    const caption = el("p", { class: `caption new ${tone}`, "aria-hidden": "true" }, text);
+    this.caption.replaceWith(caption);
+    this.caption = caption;
   }
 }
 
