@@ -53,12 +53,12 @@ export class Person {
     return this.page;
   }
 
-  /** Signs in with a token, by the form of the page Room. @param {"operator" | "auditor"} role */
-  async signInAs(role) {
+  /** Signs in with a token, by the form of the page Room. @param {"operator" | "auditor"} role @param {string} [token] */
+  async signInAs(role, token = tokenOf(role)) {
     const { page } = this;
     await this.open("/room");
     await page.getByText("Sign in as operator or auditor").click();
-    await page.getByLabel("Token (needed)").fill(tokenOf(role));
+    await page.getByLabel("Token (needed)").fill(token);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByText(`You are its ${role}`).waitFor();
   }

@@ -1,5 +1,6 @@
 // Knows the room under test: where it is, calls to it as its operator, tables of it.
 
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -16,6 +17,12 @@ const TABLES = "sabacc.table.v1.TableService";
 /** Token of the operator or the auditor. @param {"operator" | "auditor"} role */
 export function tokenOf(role) {
   return fs.readFileSync(path.join(process.env.SABACC_DATA ?? "", "keys", `${role}.token`), "utf8").trim();
+}
+
+/** Token of another operator than the first. @param {string} name */
+export function tokenOfAnother(name) {
+  const asked = ["--data", process.env.SABACC_DATA ?? "", "token", "--role", "operator", "--sub", name];
+  return execFileSync(process.env.SABACC_PROGRAM ?? "sabacc", asked, { encoding: "utf8" }).trim();
 }
 
 /** One call of the room's API in JSON, made again while the room is busy. @param {string} method @param {object} request @param {string} [token] */

@@ -5,25 +5,21 @@ import path from "node:path";
 import { opponent } from "./opponent.mjs";
 import { launch, Person } from "./people.mjs";
 import { dealtIn, lastHand, playHand, sitDown, whatNow } from "./play.mjs";
-import { openTable } from "./room.mjs";
+import { isLong, openTable } from "./room.mjs";
 
 const WIDTHS = [360, 768, 1440];
+const GAMES = isLong ? ["coruscant", "dice", "electronic", "eleven", "force", "kessel", "spike", "swg"] : ["spike"];
 const into = process.argv[2] ?? "screens";
 
 fs.mkdirSync(into, { recursive: true });
 const browser = await launch();
-const table = await openTable("spike", { actionSeconds: 600 });
-const other = await opponent(browser, table, "Ahsoka");
 const person = await Person.with(browser);
-await person.open(`/table/${table}`);
-await sitDown(person.page, "Lando");
-const handNo = await playHand(person.page);
-const hand = ((await lastHand(person.page, handNo).getByRole("link").getAttribute("href")) ?? "").slice(1);
-await whatNow(person.page, await dealtIn(person.page));
-await photograph(person, "table");
+/** Address of a finished hand's page. */
+let hand = "";
+for (const game of GAMES) hand = await play(game);
 
 /** Pages, with what shows that they are drawn. */
-const PAGES_OF = [["lobby", "/", ".seat-card"], ["hand", hand, ".checks"], ["me", "/me", "text=Results by game"], ["rules", "/rules/spike", "main h2"]];
+const PAGES_OF = [["lobby", "/", ".seat-card"], ["hand", hand, ".checks"], ["me", "/me", "text=Results by game"], ["rules", "/rules/spike", "main h2"], ["api", "/api", ".methods"]];
 for (const [name, route, drawn] of PAGES_OF) {
   await person.open(route);
   await person.page.locator(drawn).first().waitFor({ state: "attached" });
@@ -33,8 +29,30 @@ const operator = await Person.with(browser);
 await operator.signInAs("operator");
 await operator.page.locator(".figures").first().waitFor();
 await photograph(operator, "room");
-await other.close();
+for (const tab of ["Tables", "Disputes", "Accounts"]) {
+  await operator.page.getByRole("tab", { name: tab }).click();
+  await operator.page.waitForFunction(() => !/Loading/.test(document.querySelector("main")?.textContent ?? ""));
+  await photograph(operator, `room-${tab.toLowerCase()}`);
+}
 await browser.close();
+
+/** Photographs a table before one sits down, with a decision to make, and when a hand is over; gives the address of that hand. */
+async function play(game) {
+  const table = await openTable(game, { name: `The ${game} table`, pauseMs: 20_000, actionSeconds: 120 });
+  const others = [await opponent(browser, table, "Ahsoka"), await opponent(browser, table, "Chewbacca the Mighty")];
+  const { page } = person;
+  await person.open(`/table/${table}`);
+  await page.locator("sabacc-seat sabacc-card").first().waitFor({ timeout: 90_000 });
+  await photograph(person, `${game}-1-watching`);
+  await sitDown(page, "Lando");
+  await whatNow(page, await dealtIn(page));
+  await photograph(person, `${game}-2-turn`);
+  const handNo = await playHand(page);
+  await photograph(person, `${game}-3-over`);
+  const found = await lastHand(page, handNo).getByRole("link").getAttribute("href");
+  for (const other of others) await other.close();
+  return (found ?? "").slice(1);
+}
 
 /** Takes a page at every width, light and dark. */
 async function photograph({ page }, name) {
@@ -42,7 +60,12 @@ async function photograph({ page }, name) {
     await page.setViewportSize({ width, height: width < 500 ? 780 : 900 });
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.screenshot({ path: path.join(into, `${name}-${width}-${colorScheme}.png`), fullPage: name !== "table" });
+      // Colours that are inherited follow the scheme by the next frame.
+      await page.evaluate(async (name) => {
+        document.documentElement.dataset.scheme = name;
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      }, colorScheme);
+      await page.screenshot({ path: path.join(into, `${name}-${width}-${colorScheme}.png`), fullPage: !/-[123]-/.test(name) });
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (wide > 0) console.log(`${name} at ${width}: wider than the screen by ${wide}`);

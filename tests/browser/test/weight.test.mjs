@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, Person } from "../lib/people.mjs";
-import { openTable, PAGES } from "../lib/room.mjs";
+import { openTable, PAGES, tableOfBots, until } from "../lib/room.mjs";
 
 /** Most bytes of a first load. */
 const MOST = 150 * 1024;
@@ -17,8 +17,10 @@ before(async () => {
 after(() => browser.close());
 
 for (const [name, route, drawn] of [
-  ["the lobby", async () => (await openTable("spike")) && "/", ".seat-card"],
+  ["the lobby", async () => (await openTable("spike")) && "/", ".games .seat-card"],
   ["a table", async () => `/table/${await openTable("dice")}`, ".felt .place"],
+  // Whoever looks on checks each card, and needs what proves it.
+  ["a table in play", async () => `/table/${await until(() => tableOfBots("dice"), "a table of bots")}`, 'sabacc-seal[state="valid"]'],
 ]) {
   test(`the first load of ${name} is less than 150 KB over the wire`, async (t) => {
     if (!isPacked) return t.skip("the server sends no content-encoding");

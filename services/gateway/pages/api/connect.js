@@ -1,5 +1,7 @@
 // Calls and server streams of Connect's protocol in JSON, over fetch. Specification: https://connectrpc.com/docs/protocol
 
+import { noteDate } from "./ids.js";
+
 const DEADLINE_MS = 10_000;
 const ATTEMPTS = 5;
 const FIRST_WAIT_MS = 100;
@@ -196,8 +198,11 @@ function headersOf(type, token) {
 }
 
 /** @param {string} method @param {Headers} headers @param {BodyInit} body @param {AbortSignal} signal @param {boolean} [keepalive] */
-const send = (method, headers, body, signal, keepalive = false) =>
-  orUnreachable(() => fetch(`${base}/${method}`, { method: "POST", headers, body, signal, keepalive, cache: "no-store" }));
+async function send(method, headers, body, signal, keepalive = false) {
+  const answer = await orUnreachable(() => fetch(`${base}/${method}`, { method: "POST", headers, body, signal, keepalive, cache: "no-store" }));
+  noteDate(answer.headers.get("date"));
+  return answer;
+}
 
 /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
 async function orUnreachable(work) {

@@ -5,8 +5,7 @@
 
 import { define, isStill, sheet } from "./sheet.js";
 import { cardOf } from "./cards/names.js";
-import { drawS76 } from "./cards/s76.js";
-import { drawBack, drawC62, drawK44, drawP42 } from "./cards/others.js";
+import { drawBack } from "./cards/back.js";
 
 const SHEET = sheet(`
   :host { display: inline-block; width: var(--card, 4rem); aspect-ratio: 5 / 7; position: relative; flex: none; container-type: inline-size; }
@@ -43,7 +42,20 @@ const SHEET = sheet(`
   .mark.valid { background: #14784a; } .mark.invalid { background: #b3173a; }
 `);
 
-const DRAW = { S76: drawS76, K44: drawK44, C62: drawC62, P42: drawP42 };
+/** @typedef {(card: import("./cards/names.js").Card, small: boolean) => {tone: string, body: string}} Draw */
+
+/** Drawings of the decks that are loaded, by the deck. @type {Record<string, Draw>} */
+const DRAW = {};
+
+/** Loads the drawings of a deck. @param {import("./cards/names.js").Deck} deck */
+async function loadDeck(deck) {
+  if (deck === "S76") DRAW[deck] = (await import("./cards/s76.js")).drawS76;
+  else {
+    const { drawC62, drawK44, drawP42 } = await import("./cards/others.js");
+    Object.assign(DRAW, { C62: drawC62, K44: drawK44, P42: drawP42 });
+  }
+}
+
 const MARKS = { valid: "M4 9.5 7.5 13 14 5.5", invalid: "M5 5l8 8M13 5l-8 8", pending: "M9 5v5l3 2" };
 
 export class SabaccCard extends HTMLElement {
@@ -61,8 +73,9 @@ export class SabaccCard extends HTMLElement {
     this.draw();
   }
 
-  attributeChangedCallback() {
-    if (this.isConnected) this.draw();
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) {
+    if (this.isConnected && before !== now) this.draw();
   }
 
   /** Code of the card that is shown; "" for its back. */
@@ -80,8 +93,10 @@ export class SabaccCard extends HTMLElement {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("viewBox", "0 0 100 140");
     svg.setAttribute("aria-hidden", "true");
+    const drawing = card && DRAW[card.deck];
+    if (card && !drawing) void loadDeck(card.deck).then(() => this.isConnected && this.draw(), () => {});
     if (card) {
-      const { tone, body } = DRAW[card.deck](card, this.hasAttribute("small"));
+      const { tone, body } = drawing?.(card, this.hasAttribute("small")) ?? { tone: "", body: "" };
       svg.setAttribute("class", tone);
       svg.innerHTML = `<rect class="paper" x="1" y="1" width="98" height="138" rx="9"/><g class="body"><rect class="edge" x="5" y="5" width="90" height="130" rx="6"/>${body}</g>`;
     } else if (this.shown) {

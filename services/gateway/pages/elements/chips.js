@@ -24,7 +24,8 @@ export class SabaccChips extends HTMLElement {
   }
 
   connectedCallback() { this.draw(); }
-  attributeChangedCallback() { if (this.isConnected) this.draw(); }
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) { if (this.isConnected && before !== now) this.draw(); }
 
   /** Draws the stack, the dearest chips at the bottom. */
   draw() {

@@ -26,7 +26,8 @@ export class SabaccDice extends HTMLElement {
   }
 
   connectedCallback() { this.draw(); }
-  attributeChangedCallback() { if (this.isConnected) this.draw(); }
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) { if (this.isConnected && before !== now) this.draw(); }
 
   draw() {
     const values = (this.getAttribute("words") ?? this.getAttribute("values") ?? "").split(/\s+/).filter(Boolean);

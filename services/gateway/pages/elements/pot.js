@@ -25,7 +25,8 @@ export class SabaccPot extends HTMLElement {
     this.setAttribute("role", "group");
     this.draw();
   }
-  attributeChangedCallback() { if (this.isConnected) this.draw(); }
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) { if (this.isConnected && before !== now) this.draw(); }
 
   draw() {
     const root = /** @type {ShadowRoot} */ (this.shadowRoot);

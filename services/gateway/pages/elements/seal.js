@@ -40,6 +40,7 @@ export class SabaccSeal extends HTMLElement {
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [SHEET];
     root.innerHTML = '<button type="button" class="seal" popovertarget="proof"></button><div id="proof" popover><h3></h3><p></p><ol></ol></div>';
+    root.querySelector("[popover]")?.addEventListener("beforetoggle", () => this.drawSteps());
     /** @type {(string | {text: string, value?: string})[]} */
     this.lines = [];
   }
@@ -47,11 +48,12 @@ export class SabaccSeal extends HTMLElement {
   get steps() { return this.lines; }
   set steps(lines) {
     this.lines = lines ?? [];
-    this.draw();
+    if (this.shadowRoot?.querySelector("[popover]")?.matches(":popover-open")) this.drawSteps();
   }
 
   connectedCallback() { this.draw(); }
-  attributeChangedCallback() { if (this.isConnected) this.draw(); }
+  /** @param {string} _name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(_name, before, now) { if (this.isConnected && before !== now) this.draw(); }
 
   draw() {
     const name = this.getAttribute("state") ?? "none";
@@ -66,6 +68,11 @@ export class SabaccSeal extends HTMLElement {
     button.innerHTML = `<svg viewBox="0 0 18 18" aria-hidden="true"><path class="wax" d="${WAX}"/><circle class="ring" cx="9" cy="9" r="6.2"/><path class="mark" d="${state.path}"/></svg>`;
     /** @type {HTMLElement} */ (root.querySelector("h3")).textContent = of ? `${of}: ${state.title.toLowerCase()}` : state.title;
     /** @type {HTMLElement} */ (root.querySelector("p")).textContent = state.text;
+  }
+
+  /** Draws what was proved, line by line: when somebody asks for it. */
+  drawSteps() {
+    const root = /** @type {ShadowRoot} */ (this.shadowRoot);
     /** @type {HTMLElement} */ (root.querySelector("ol")).replaceChildren(...this.lines.map((line) => {
       const item = document.createElement("li");
       item.textContent = typeof line === "string" ? line : line.text;

@@ -7,6 +7,7 @@ import "./card.js";
 import "./chips.js";
 import "./clock.js";
 import "./seal.js";
+import { rankWords } from "./cards/names.js";
 import { credits, define, sheet } from "./sheet.js";
 
 /** @typedef {{text: string, tone?: string, title?: string}} Badge */
@@ -24,14 +25,14 @@ const SHEET = sheet(`
   .cards.fan { align-items: end; } .cards.fan sabacc-card { width: calc(var(--card, 3rem) * .78); }
   .cards .field { transform: translateY(-.35rem); }
   .cards .field::before { content: ""; position: absolute; inset: -4px; border-radius: 8px; border: 2px solid #6fe3ff; box-shadow: 0 0 12px #3fc9ff99, inset 0 0 8px #3fc9ff66; z-index: 1; pointer-events: none; }
-  .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; width: 100%; max-width: 11.5rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
+  .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; box-sizing: border-box; width: 100%; max-width: 12rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
   .face { display: grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%; font: 800 .9rem/1 var(--display, sans-serif); color: #fff; background: hsl(var(--hue, 200) 45% 38%); text-transform: uppercase; }
   sabacc-clock { --clock: 2.5rem; grid-row: span 2; }
   .name { font: 650 .875rem/1.2 var(--text, sans-serif); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .money { font: 600 .8125rem/1.2 var(--text, sans-serif); font-variant-numeric: tabular-nums; color: var(--brass, #d9b26a); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .money .state { color: #d6d9dc; font-weight: 500; }
   .button { position: absolute; right: -.35rem; top: -.45rem; width: 1.2rem; height: 1.2rem; display: grid; place-items: center; border-radius: 50%; font: 800 .65rem/1 var(--display, sans-serif); background: #f6ecd6; color: #2a1a12; box-shadow: 0 1px 3px #0008; }
-  .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; }
+  .badges { display: flex; flex-wrap: wrap; justify-content: center; gap: .2rem; min-height: 0; width: max-content; max-width: 12.5rem; }
   .badge { padding: .1rem .45rem; border-radius: 999px; font: 600 .6875rem/1.4 var(--text, sans-serif); color: #fff; background: #0007; white-space: nowrap; }
   .badge.good { background: #14784a; } .badge.bad { background: #a31636; } .badge.warn { background: #ffd072; color: #2b1d00; } .badge.accent { background: var(--accent-fixed, #ff8642); color: #210c00; } .badge.light { background: #eef3ff; color: #1d2547; } .badge.dark { background: #1a1020; color: #ff9aa9; box-shadow: inset 0 0 0 1px #ff9aa966; }
   :host([data-side="bottom"]) .badges { order: -1; }
@@ -44,6 +45,7 @@ const SHEET = sheet(`
     :host([data-side]) .bet { position: static; transform: none; }
     :host([data-side]) .badges { order: 0; }
     sabacc-clock { --clock: 2.1rem; } .face { width: 1.6rem; height: 1.6rem; font-size: .75rem; }
+    .badges { max-width: 100%; } .badge { white-space: normal; text-align: center; border-radius: .6rem; }
     .plate { padding: .25rem .5rem .25rem .25rem; gap: 0 .4rem; } .name { font-size: .8125rem; } .money { font-size: .75rem; } .state { display: none; }
   }
   .bet sabacc-chips { color: #fff; text-shadow: 0 1px 2px #000; padding: .1rem .45rem .1rem .2rem; border-radius: 999px; background: #0006; }
@@ -111,7 +113,7 @@ export class SabaccSeat extends HTMLElement {
     const bet = this.part_(".bet sabacc-chips");
     bet.hidden = over || !Number(standing?.inRoundCredits);
     bet.setAttribute("amount", standing?.inRoundCredits ?? "0");
-    const rank = over && held?.rank ? [{ text: held.rank.text, tone: "" }] : [];
+    const rank = over && held?.rank ? [{ text: rankWords(held.rank.text ?? ""), tone: "" }] : [];
     this.part_(".badges").replaceChildren(...[...(this.stands ? [{ text: this.stands, tone: "warn" }] : []), ...rank, ...this.badges].map((badge) => {
       const made = document.createElement("span");
       made.className = `badge ${badge.tone ?? ""}`;
@@ -191,11 +193,11 @@ export class SabaccSeat extends HTMLElement {
 
   /** Shows for a moment what the player did. @param {string} text */
   say(text) {
-    const bubble = this.part_(".says");
+    // A new element begins its animation anew, without a layout in between.
+    const bubble = this.part_(".says").cloneNode();
     bubble.textContent = text;
-    bubble.classList.remove("new");
-    void bubble.offsetWidth;
     bubble.classList.add("new");
+    this.part_(".says").replaceWith(bubble);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { call } from "../api/session.js";
 import "../elements/card.js";
+import { rankWords } from "../elements/cards/names.js";
 import { card, el, facts, pageHead, panel, tag, useStyles } from "./parts/dom.js";
 import { loadInto } from "./parts/forms.js";
 
@@ -88,7 +89,7 @@ function itemsOf(items, deck) {
   const drawn = items.some((item) => item.exampleCards?.length);
   return el(
     drawn ? "ol" : "ul",
-    { class: drawn ? "ranks" : "moves" },
+    { class: drawn ? "ranks" : "move-list" },
     ...items.map((item) =>
       el(
         "li",
@@ -101,7 +102,7 @@ function itemsOf(items, deck) {
           {},
           el("strong", {}, item.name),
           item.text ? el("span", {}, drawn ? el("br") : " ", ...inline(item.text)) : null,
-          item.exampleRank?.text ? el("span", { class: "rank-text muted" }, item.exampleRank.text.replace(/-(?=\d)/g, "\u2212").replaceAll("-", " ")) : null,
+          item.exampleRank?.text ? el("span", { class: "rank-text muted" }, rankWords(item.exampleRank.text)) : null,
         ),
       ),
     ),

@@ -12,7 +12,7 @@ import { followTable } from "../store/table.js";
 import { Aside } from "./table/aside.js";
 import { Context } from "./table/context.js";
 import { el, setText } from "./table/dom.js";
-import { Felt } from "./table/felt.js";
+import { Felt, waiting } from "./table/felt.js";
 import { OwnHand } from "./table/hand.js";
 import { Motion } from "./table/motion.js";
 import { Moves } from "./table/moves.js";
@@ -53,6 +53,15 @@ function ownMoney(view) {
   return `${credits(standing?.stackCredits ?? own.stackCredits)} credits${Number(standing?.inRoundCredits) ? `, ${credits(standing?.inRoundCredits)} in this round` : ""}`;
 }
 
+/** Words over the moves while nobody has to decide. @param {import("../types.js").TableView | null} view */
+function waitingWords(view) {
+  if (!view) return "The table is being fetched";
+  if (!view.yourSeat) return "You are watching";
+  if (view.hand?.suspension) return "The hand stands still";
+  const over = view.hand?.phase === "HAND_PHASE_OVER";
+  return view.hand && !over ? "" : waiting(view, over);
+}
+
 class TablePage {
   /** @param {string} id */
   constructor(id) {
@@ -81,6 +90,7 @@ class TablePage {
       this.notices.element, this.felt.element, this.dock, this.aside.element, this.motion.sky, this.live);
     /** Whether it was one's own turn when last drawn. */
     this.wasMine = false;
+    this.ended = false;
     this.store.addEventListener("change", (event) => this.changed(/** @type {CustomEvent} */ (event).detail.update));
     this.store.addEventListener("connection", () => this.drawConnection());
     this.onSession = () => this.draw();
@@ -89,6 +99,7 @@ class TablePage {
   }
 
   end() {
+    this.ended = true;
     session.removeEventListener("change", this.onSession);
     this.moves.end();
     this.place.end();
@@ -100,6 +111,7 @@ class TablePage {
   /** Draws what has changed, and tells it. @param {import("../types.js").TableUpdate | null} update */
   changed(update) {
     this.context.remember(update);
+    if (!this.context.known) return void this.context.learnGame().then(() => this.ended || this.draw());
     if (update) this.motion.show(update);
     this.draw();
     if (update) for (const one of happenings(this.context, update)) this.tell(one);
@@ -123,6 +135,7 @@ class TablePage {
 
   draw() {
     const { view } = this.context;
+    if (view && !this.context.known) return;
     if (view) {
       setText(this.heading, view.name ?? "Table");
       document.title = `${view.name ?? "Table"} · Sabacc`;
@@ -150,7 +163,7 @@ class TablePage {
     this.dock.classList.toggle("my-turn", mine);
     this.element.classList.toggle("watching", !view?.yourSeat);
     setText(this.money, ownMoney(view));
-    setText(this.prompt, mine ? "Your turn" : turn ? `${this.context.nameOf(turn.seat, true)} to act` : view?.yourSeat ? "" : view ? "You are watching" : "The table is being fetched");
+    setText(this.prompt, mine ? "Your turn" : turn?.seat ? `${this.context.nameOf(turn.seat, true)} to act` : waitingWords(view));
     if (mine && !this.wasMine) {
       this.sound.play("turn");
       this.speak(`Your turn. ${this.hand.words()} You may: ${this.moves.legal.map((move) => move.text ?? "").join("; ")}`);

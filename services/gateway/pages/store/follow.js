@@ -9,6 +9,9 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 const LONGEST_ASKED_MS = 60_000;
 const ENDS_FOR_GOOD = ["END_REASON_TABLE_CLOSED"];
+/** The next stream is opened with a new token, at once. A token lives for many times as long as this. */
+const TOKEN_OVER = "END_REASON_TOKEN_EXPIRED";
+const TOKEN_LIVES_MS = 60_000;
 /** Refusals of a resume token are answered by beginning anew. */
 const BEGIN_ANEW = "BAD_FIELD";
 
@@ -28,15 +31,17 @@ const BEGIN_ANEW = "BAD_FIELD";
  * @returns {Promise<Refusal | null>}
  */
 export async function follow({ method, request, seen, connection, forget, stop }) {
-  for (let failures = 0; !stop.aborted; ) {
+  for (let [failures, renewedMs] = [0, -Infinity]; !stop.aborted; ) {
     connection("catching up");
     let asked = 0;
+    let endedBy = "";
     try {
       for await (const message of session.stream(method, request(), { signal: stop, silenceMs: SILENCE_MS })) {
         if (stop.aborted) return null;
         failures = 0;
         seen(message);
-        if (ENDS_FOR_GOOD.includes(message.ended?.reason)) return null;
+        endedBy = message.ended?.reason ?? "";
+        if (ENDS_FOR_GOOD.includes(endedBy)) return null;
       }
     } catch (error) {
       if (stop.aborted) return null;
@@ -46,6 +51,10 @@ export async function follow({ method, request, seen, connection, forget, stop }
       asked = Math.min(error.retryAfterMs ?? 0, LONGEST_ASKED_MS);
     }
     if (stop.aborted) return null;
+    if (endedBy === TOKEN_OVER && performance.now() - renewedMs > TOKEN_LIVES_MS) {
+      renewedMs = performance.now();
+      continue;
+    }
     connection("stale");
     failures += 1;
     await sleep(Math.max(waitAfter(failures), asked), stop);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import test, { after, before } from "node:test";
 import { call, envelopes, Refusal, setRoom, stream } from "../api/connect.js";
+import { requestId } from "../api/ids.js";
 
 const frame = (message, flags = 0) => {
   const text = Buffer.from(JSON.stringify(message));
@@ -143,4 +144,13 @@ test("whoever stops reading closes the stream", async () => {
   answers["/s.S/Endless"] = streamed((answer) => (answer.on("close", closed), answer.write(frame({ n: 1 }))));
   for await (const _ of stream("s.S/Endless", {})) break;
   await isClosed;
+});
+
+test("ids of commands are of the room's time, where this device's clock is wrong", async () => {
+  const timeOf = (id) => Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+  for (const ahead of [3_600_000, -3_600_000, 0]) {
+    answers["/s.S/Date"] = (answer) => (answer.setHeader("date", new Date(Date.now() + ahead).toUTCString()), json(200, {})(answer));
+    await call("s.S/Date", {});
+    assert.ok(Math.abs(timeOf(requestId()) - Date.now() - ahead) < 2000);
+  }
 });

@@ -57,6 +57,21 @@ test("a broken stream goes on from its token, and nothing is missed or repeated"
   assert.deepEqual(connections, [["live", false], ["stale", true], ["catching up", false], ["live", false]]);
 });
 
+test("a stream that ends with its token goes on at once, and nobody is told", async () => {
+  const { tokens, close } = await room([
+    [snapshot(1), LIVE, { ended: { reason: "END_REASON_TOKEN_EXPIRED" } }],
+    [update(2), { ...LIVE, resumeToken: "t2" }],
+  ]);
+  const table = followTable("d");
+  const connections = [];
+  table.addEventListener("connection", () => connections.push(table.connection));
+  await until(table, () => table.view?.sequence === "2" && table.connection === "live");
+  table.close();
+  close();
+  assert.deepEqual(tokens, ["", "t1"]);
+  assert.ok(!connections.includes("stale"));
+});
+
 test("a missing update is no place to go on from: the table is shown anew", async () => {
   const { tokens, close } = await room([[snapshot(1), LIVE, update(3)], [snapshot(7), LIVE]]);
   const table = followTable("b");

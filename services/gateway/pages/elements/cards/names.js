@@ -36,6 +36,11 @@ export function signed(value) {
   return value < 0 ? `\u2212${-value}` : String(value);
 }
 
+/** Text of a rank as it is read: a true minus, spaces between words. @param {string} text */
+export function rankWords(text) {
+  return text.replace(/-(?=\d)/g, "\u2212").replaceAll("-", " ");
+}
+
 /** @param {string} code @returns {Card | null} */
 function readS76(code) {
   const face = /^(Star|Evil|Moderation|Demise|Balance|Endurance|Queen|Idiot)([AB])$/.exec(code);

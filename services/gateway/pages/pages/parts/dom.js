@@ -109,7 +109,7 @@ export function pageHead(title, under, ...beside) {
     "header",
     { class: "page-head" },
     el("div", {}, el("h1", { tabindex: "-1" }, title), under ? el("p", { class: "lead" }, under) : null),
-    beside.length > 0 ? el("div", { class: "beside" }, ...beside) : null,
+    beside.length > 0 ? el("div", { class: "head-side" }, ...beside) : null,
   );
 }
 

@@ -1,5 +1,7 @@
 // Words for what messages say: credits, times, enums, ids.
 
+export { requestId } from "../../api/ids.js";
+
 /**
  * Credits with their thousands apart.
  *
@@ -99,22 +101,6 @@ export function enumWord(value, prefix) {
  */
 export function shortId(id) {
   return (id ?? "").slice(0, 8);
-}
-
-/**
- * Id of a command: a UUIDv7.
- */
-export function requestId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  let time = Date.now();
-  for (let at = 5; at >= 0; at -= 1) {
-    bytes[at] = time % 256;
-    time = Math.floor(time / 256);
-  }
-  bytes[6] = (bytes[6] & 0x0f) | 0x70;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /**

@@ -100,7 +100,7 @@ function actsPanel(playerId, account, again) {
     "Acts",
     el(
       "div",
-      { class: "acts" },
+      { class: "act-forms" },
       act("Issue credits", `${WALLET}/Issue`, { fields: [amount, reason] }),
       act("Redeem credits", `${WALLET}/Redeem`, { fields: [amount, reason] }),
       account.frozen

@@ -1,7 +1,7 @@
 // Beside the felt: the hand as it is told, and what the last hands were.
 
 import { credits } from "../../elements/sheet.js";
-import { cardName } from "../../elements/cards/names.js";
+import { cardName, rankWords } from "../../elements/cards/names.js";
 import { el, own } from "./dom.js";
 import { settled, voidText } from "./words.js";
 
@@ -17,16 +17,29 @@ export class Aside {
     this.lastPanel = el("section", { class: "panel" }, el("h2", null, "Last hands"), this.last);
     this.element = el("aside", { class: "beside", "aria-label": "Story" }, el("section", { class: "panel story" }, el("h2", null, "This table"), this.lines), this.lastPanel);
     this.drawn = "";
-    /** Lines, oldest first. @type {string[]} */
-    this.told = [];
+    /** Whether the newest line is in sight. */
+    this.stays = true;
+    this.isFollowing = false;
+    this.lines.addEventListener("scroll", () => {
+      if (!this.isFollowing) this.stays = this.lines.scrollHeight - this.lines.scrollTop - this.lines.clientHeight < 40;
+    }, { passive: true });
   }
 
   /** Adds a line. @param {string} text @param {string} tone */
   tell(text, tone) {
-    const stays = this.lines.scrollHeight - this.lines.scrollTop - this.lines.clientHeight < 40;
     this.lines.append(el("li", { class: tone }, text));
     while (this.lines.children.length > LINES_MAX) this.lines.firstElementChild?.remove();
-    if (stays) this.lines.scrollTop = this.lines.scrollHeight;
+    this.follow();
+  }
+
+  /** Keeps the newest line in sight, once a frame, unless somebody has scrolled back. */
+  follow() {
+    if (!this.stays || this.isFollowing) return;
+    this.isFollowing = true;
+    requestAnimationFrame(() => {
+      this.isFollowing = false;
+      this.lines.scrollTop = this.lines.scrollHeight;
+    });
   }
 
   draw() {
@@ -52,6 +65,6 @@ export class Aside {
     const winners = [...new Set(wins.map((item) => item.seat))].map((seat) => this.context.nameOf(seat)).join(" and ");
     const carried = hand?.settlement?.find((item) => item.kind === "SETTLEMENT_KIND_MOVES_TO_SABACC" || item.kind === "SETTLEMENT_KIND_CARRIES");
     const words = wins.length ? `${winners} ${winners === "You" || winners.includes(" and ") ? "win" : "wins"} ${credits(sum)}` : carried ? settled(this.context, carried) : "Nobody wins";
-    return el("li", null, el("div", { class: "row spread" }, title, best?.rank?.text && wins.length ? el("span", { class: "tag" }, best.rank.text) : null), el("p", null, words), shown);
+    return el("li", null, el("div", { class: "row spread" }, title, best?.rank?.text && wins.length ? el("span", { class: "tag" }, rankWords(best.rank.text)) : null), el("p", null, words), shown);
   }
 }

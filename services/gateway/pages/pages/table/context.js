@@ -1,6 +1,6 @@
 // What every part of the page knows of the table: the view, who is called what, and the rule set's fields.
 
-import { GAMES, UNKNOWN } from "./games/all.js";
+import { loadGame, UNKNOWN } from "./games/all.js";
 
 /** @typedef {import("../../types.js").TableView} TableView */
 /** @typedef {import("../../types.js").TableUpdate} TableUpdate */
@@ -16,12 +16,19 @@ export class Context {
     this.lastPulse = null;
     /** Proof of a card, where this browser has checked it. @type {(seat: number, index: number, card: any) => ({state: string, steps: any[]} | null)} */
     this.proofOf = () => null;
+    /** Drawing module of the game; null until `learnGame` has it. @type {import("./games/all.js").Game | null} */
+    this.known = null;
   }
 
   get view() { return this.store.view; }
 
   /** Drawing module of the game. */
-  get game() { return GAMES[this.view?.variant ?? ""] ?? UNKNOWN; }
+  get game() { return this.known ?? UNKNOWN; }
+
+  /** Loads the drawing module of the game that is played here. */
+  async learnGame() {
+    this.known ??= await loadGame(this.view?.variant ?? "");
+  }
 
   /** Name of the player in a seat. @param {number | undefined} seat @param {boolean} [plain] without "you" */
   nameOf(seat, plain = false) {

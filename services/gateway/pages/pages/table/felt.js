@@ -48,9 +48,9 @@ export class Felt {
       const angle = Math.PI / 2 + (step * 2 * Math.PI) / count;
       const [x, y] = [Math.cos(angle), Math.sin(angle)];
       // Seats spread along a rounded oblong rather than an ellipse, so that neighbours do not meet at its ends.
-      const wide = Math.sign(x) * Math.abs(x) ** 0.8;
+      const [wide, high] = [x, y].map((part) => Math.sign(part) * Math.abs(part) ** 0.65);
       place.style.setProperty("--x", `${(50 + RING.x * wide).toFixed(2)}%`);
-      place.style.setProperty("--y", `${(50 + RING.y * y).toFixed(2)}%`);
+      place.style.setProperty("--y", `${(50 + RING.y * high).toFixed(2)}%`);
       place.style.order = String(step);
       place.dataset["side"] = y > 0.5 ? "bottom" : y < -0.5 ? "top" : x < 0 ? "left" : "right";
       const seat = view.seats?.find((one) => one.seat === n);
@@ -129,30 +129,29 @@ export class Felt {
 
   /** Shows in the middle what has happened. @param {string} text @param {string} tone */
   say(text, tone) {
-    this.caption.className = `caption ${tone}`;
-    setText(this.caption, text);
-    this.caption.classList.remove("new");
-    void this.caption.offsetWidth;
-    this.caption.classList.add("new");
+    // A new element begins its animation anew, without a layout in between.
+    const caption = el("p", { class: `caption new ${tone}`, "aria-hidden": "true" }, text);
+    this.caption.replaceWith(caption);
+    this.caption = caption;
   }
 }
 
-/** What the table waits for. @param {import("../../types.js").TableView} view @param {boolean} over */
-function waiting(view, over) {
+/** What a table without a decision to make waits for. @param {import("../../types.js").TableView} view @param {boolean} over */
+export function waiting(view, over) {
   if (view.closed) return "The table is closed";
   if (view.entropy) return view.entropy.closed ? `Hand ${view.entropy.handNo}: players open their part in chance` : `Hand ${view.entropy.handNo}: players take part in chance`;
   if (over) return `Hand ${view.hand?.handNo} is over`;
   return (view.seats?.length ?? 0) < 2 ? "Waiting for players" : "Between hands";
 }
 
-/** Layers of the Hand Pot while somebody is all-in: cut at what those who are in have put in.
+/** Layers of the Hand Pot while somebody is all-in: cut at what those have put in who have no more.
  * @param {import("../../types.js").Standing} standing @returns {number[]} */
 export function sidePots(standing) {
   const seats = standing.seats ?? [];
   const live = seats.filter((one) => one.status !== "SEAT_STATUS_OUT");
-  if (!live.some((one) => one.status === "SEAT_STATUS_ALL_IN")) return [];
   const paid = (/** @type {any} */ one) => Number(one.inHandCredits ?? 0);
-  const cuts = [...new Set(live.map(paid))].filter((cut) => cut > 0).sort((a, b) => a - b);
+  const most = Math.max(0, ...live.map(paid));
+  const cuts = [...new Set([...live.filter((one) => one.status === "SEAT_STATUS_ALL_IN").map(paid), most])].filter((cut) => cut > 0).sort((a, b) => a - b);
   const total = Number(standing.handPotCredits ?? 0);
   let below = 0;
   const layers = cuts.map((cut) => {

@@ -1,7 +1,6 @@
 // The moves that are legal now, as buttons with keys; and the form that fills in what a move names. Built from LegalMove alone.
 
 import { wordsOf } from "../../api/refusals.js";
-import { Composer } from "./composer.js";
 import { el } from "./dom.js";
 import { hintOf, keysOf, labelOf, verb } from "./verbs.js";
 
@@ -26,7 +25,7 @@ export class Moves {
     /** Turn whose moves are drawn. */
     this.drawn = "";
     this.sending = false;
-    /** @type {Composer | null} */
+    /** @type {import("./composer.js").Composer | null} */
     this.composer = null;
     /** @type {Map<string, LegalMove>} */
     this.byKey = new Map();
@@ -55,6 +54,8 @@ export class Moves {
     this.byKey = new Map(legal.map((move, i) => [keys[i] ?? "", move]));
     this.buttons.replaceChildren(...legal.map((move, i) => this.button(move, keys[i] ?? "", turn?.defaultMove?.kind === move.kind)));
     this.element.hidden = !legal.length;
+    // Before it is needed, so that a move does not wait for it.
+    if (legal.some((move) => move.moveArguments?.length)) import("./composer.js").catch(() => {});
     if (hadFocus) /** @type {HTMLElement | null} */ (this.buttons.querySelector("button"))?.focus();
   }
 
@@ -62,16 +63,20 @@ export class Moves {
   button(move, key, isDefault) {
     const tone = PLAIN.has(move.kind ?? "") ? "primary" : GRAVE.has(move.kind ?? "") ? "danger" : "";
     const hint = isDefault ? `${hintOf(move)} (what the clock takes)` : hintOf(move);
-    return el("button", { type: "button", class: `button move ${tone}`, "aria-keyshortcuts": key, "data-kind": move.kind, title: hint, click: () => this.begin(move) },
+    return el("button", { type: "button", class: `button move ${tone}`, "aria-keyshortcuts": key, "data-kind": move.kind, title: hint, click: () => void this.begin(move) },
       el("span", { class: "label" }, labelOf(move)),
       el("kbd", { class: "key", "aria-hidden": "true" }, key.toUpperCase()),
       el("small", null, hint));
   }
 
   /** Makes the move, or asks for what it names. @param {LegalMove} legal */
-  begin(legal) {
+  async begin(legal) {
     if (this.sending) return;
     this.cancel();
+    if (!legal.moveArguments?.length) return void this.send({ kind: legal.kind }, legal);
+    const { drawn } = this;
+    const { Composer } = await import("./composer.js");
+    if (this.sending || this.composer || this.drawn !== drawn) return;
     const composer = new Composer(legal, this.context, this.hand, {
       done: (move) => void this.send(move, legal),
       cancel: () => this.cancel(true),
@@ -126,6 +131,6 @@ export class Moves {
     if (event.key.toLowerCase() === "v" && !move) return /** @type {HTMLElement | null} */ (document.querySelector(".notices [aria-keyshortcuts='v']"))?.click();
     if (!move || this.element.hidden) return;
     event.preventDefault();
-    this.begin(move);
+    void this.begin(move);
   }
 }

@@ -1,4 +1,5 @@
 // One's part at the table: the Seat that signs decisions and takes part in chance, and the proofs of cards that it has checked.
+// Its modules weigh as much as half of the page, and are loaded when there is a hand to check or a seat to play from.
 
 import { session } from "../../api/session.js";
 
@@ -19,13 +20,21 @@ export class Part {
     /** @type {any} */
     this.made = null;
     this.ended = false;
-    this.open = () => void this.make();
+    this.open = () => void (this.isNeeded && this.make().catch(() => {}));
     session.addEventListener("change", this.open);
+    store.addEventListener("change", this.open);
     this.open();
+  }
+
+  /** Whether there is chance to take part in or to check. */
+  get isNeeded() {
+    const { view } = this.store;
+    return Boolean(this.made || view?.yourSeat || view?.entropy || view?.hand);
   }
 
   /** Makes the Seat of who is signed in, where this browser can sign. */
   async make() {
+    if (this.made && this.owner === session.viewer) return;
     await session.ready;
     const owner = session.viewer;
     if (!session.canSign || this.ended || (this.made && this.owner === owner)) return;
@@ -66,6 +75,7 @@ export class Part {
   end() {
     this.ended = true;
     session.removeEventListener("change", this.open);
+    this.store.removeEventListener("change", this.open);
     this.made?.close();
   }
 }

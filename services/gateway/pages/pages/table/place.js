@@ -15,6 +15,14 @@ export class Place {
     this.element = el("div", { class: "your-place" }, this.buttons, this.refusal);
     this.dialog = el("dialog", { class: "place-dialog" });
     this.drawn = "";
+    /** Credits to bring to the seat when the hand in play is over. */
+    this.later = 0;
+  }
+
+  /** Whether a hand is in play that one is dealt into. */
+  get isInHand() {
+    const { view } = this.context;
+    return view?.hand?.phase !== "HAND_PHASE_OVER" && Boolean(view?.hand?.seats?.some((one) => one.seat === view.yourSeat));
   }
 
   end() { this.dialog.remove(); }
@@ -23,7 +31,8 @@ export class Place {
     const { view } = this.context;
     if (!view) return;
     const own = view.seats?.find((one) => one.seat === view.yourSeat);
-    const name = `${session.canSign} ${own?.state} ${view.yourSeat} ${view.closed} ${(view.seats?.length ?? 0) < (view.seatCount ?? 0)}`;
+    if (this.later && !this.isInHand) void this.topUp(own ? this.later : 0);
+    const name = `${session.canSign} ${this.later} ${own?.state} ${view.yourSeat} ${view.closed} ${(view.seats?.length ?? 0) < (view.seatCount ?? 0)}`;
     if (name === this.drawn) return;
     this.drawn = name;
     this.buttons.replaceChildren(...(own ? this.seated(own) : this.standing(view)));
@@ -36,7 +45,9 @@ export class Place {
     if (leaving) return [el("span", { class: "tag warn" }, "You leave when the hand ends")];
     return [
       el("button", { type: "button", class: `button small ${out ? "primary" : "quiet"}`, click: () => this.tryTo(async () => (await this.seat()).sitOut(!out)) }, out ? "Come back" : "Sit out"),
-      el("button", { type: "button", class: "button small quiet", click: () => this.askTopUp() }, "Top up"),
+      this.later
+        ? el("button", { type: "button", class: "button small quiet", title: "Do not top up", click: () => { this.later = 0; this.draw(); } }, `+${credits(this.later)} after this hand`)
+        : el("button", { type: "button", class: "button small quiet", click: () => this.askTopUp() }, "Top up"),
       el("button", { type: "button", class: "button small quiet", click: () => this.askLeave() }, "Leave"),
     ];
   }
@@ -52,6 +63,8 @@ export class Place {
   askSit(seat) {
     const { view } = this.context;
     if (!view) return;
+    // What it takes is loaded while one makes up one's mind.
+    this.seat().catch(() => {});
     const [least, most] = [Number(view.minBuyInCredits ?? 0), Number(view.maxBuyInCredits ?? 0)];
     const name = session.player ? null : el("input", { type: "text", name: "name", maxlength: 24, autocomplete: "nickname", placeholder: "Guest" });
     const fields = name ? [el("label", { class: "field" }, "Name at the table", name)] : [];
@@ -65,12 +78,22 @@ export class Place {
     const { view } = this.context;
     const own = view?.seats?.find((one) => one.seat === view.yourSeat);
     const most = Math.max(1, Number(view?.maxBuyInCredits ?? 0) - Number(own?.stackCredits ?? 0));
-    this.ask("Top up", "Credits from your account to your seat, between hands.", { least: 1, most, value: most, fields: [], act: "Top up" }, async (amount) => (await this.seat()).topUp(String(amount)));
+    const when = this.isInHand ? "You are in a hand: they come when it is over." : "You leave your seat for it and take it again.";
+    this.ask("Top up", `Credits from your account to your seat. ${when}`, { least: 1, most, value: most, fields: [], act: "Top up" }, async (amount) => {
+      if (!this.isInHand) return (await this.seat()).topUp(String(amount));
+      this.later = amount;
+      this.draw();
+    });
+  }
+
+  /** Brings what was asked for while a hand was in play. @param {number} amount */
+  async topUp(amount) {
+    this.later = 0;
+    if (amount) await this.tryTo(async () => (await this.seat()).topUp(String(amount)));
   }
 
   askLeave() {
-    const inHand = this.context.view?.hand?.phase !== "HAND_PHASE_OVER" && this.context.view?.hand?.seats?.some((one) => one.seat === this.context.view?.yourSeat);
-    const text = inHand ? "You are in a hand: from now on every decision of yours is its default, and your credits go to your account when it ends." : "Your credits go to your account.";
+    const text = this.isInHand ? "You are in a hand: from now on every decision of yours is its default, and your credits go to your account when it ends." : "Your credits go to your account.";
     this.ask("Leave the table", text, { least: 0, most: 0, value: 0, fields: [], act: "Leave" }, async () => (await this.seat()).standUp());
   }
 

@@ -1,6 +1,6 @@
 // Updates in words: a line for the log and for screen readers, and a short one for the middle of the felt.
 
-import { cardName } from "../../elements/cards/names.js";
+import { cardName, rankWords } from "../../elements/cards/names.js";
 import { credits } from "../../elements/sheet.js";
 import { deedOf } from "./verbs.js";
 
@@ -72,7 +72,7 @@ function ended(context, { settlement = [], hands = [] }) {
   for (const hand of hands) {
     const cards = (hand.cards ?? []).map((card) => card.code ?? "??");
     if (!cards.length || cards.includes("??") || !hand.rank?.text || hand.rank.text === "folded") continue;
-    all.push({ text: `${sentence(context.nameOf(hand.seat), "shows")} ${hand.rank.text}: ${cards.map((code) => cardName(code, context.game.deck)).join(", ")}`, tone: "show" });
+    all.push({ text: `${sentence(context.nameOf(hand.seat), "shows")} ${rankWords(hand.rank.text)}: ${cards.map((code) => cardName(code, context.game.deck)).join(", ")}`, tone: "show" });
   }
   for (const item of settlement) all.push({ text: settled(context, item), tone: item.kind === "SETTLEMENT_KIND_WINS" ? "win" : "quiet" });
   return all;

@@ -1,13 +1,4 @@
-// The games by their ids: a drawing module for each.
-
-import { coruscant } from "./coruscant.js";
-import { dice } from "./dice.js";
-import { electronic } from "./electronic.js";
-import { eleven } from "./eleven.js";
-import { force } from "./force.js";
-import { kessel } from "./kessel.js";
-import { spike } from "./spike.js";
-import { swg } from "./swg.js";
+// The games by their ids: a drawing module for each, loaded when a table of the game is shown.
 
 /** Drawing module of a game: what the middle of the felt, the seats and one's own hand show that only this game has.
  * @typedef {object} Game
@@ -21,8 +12,22 @@ import { swg } from "./swg.js";
  */
 /** @typedef {import("../context.js").Context} Context */
 
-/** @type {Record<string, Game>} */
-export const GAMES = { coruscant, dice, electronic, eleven, force, kessel, spike, swg };
+/** @type {Record<string, () => Promise<Game>>} */
+const LOADERS = {
+  coruscant: async () => (await import("./coruscant.js")).coruscant,
+  dice: async () => (await import("./dice.js")).dice,
+  electronic: async () => (await import("./electronic.js")).electronic,
+  eleven: async () => (await import("./eleven.js")).eleven,
+  force: async () => (await import("./force.js")).force,
+  kessel: async () => (await import("./kessel.js")).kessel,
+  spike: async () => (await import("./spike.js")).spike,
+  swg: async () => (await import("./swg.js")).swg,
+};
+
+/** Loads the drawing of a game. @param {string} variant @returns {Promise<Game>} */
+export async function loadGame(variant) {
+  return (await LOADERS[variant]?.()) ?? UNKNOWN;
+}
 
 /** Drawing of a game that this page does not know: its cards, pots and moves are drawn all the same. @type {Game} */
 export const UNKNOWN = { deck: "", title: "Sabacc", centre: () => [], badges: () => [], hint: () => "", chance: () => null };
