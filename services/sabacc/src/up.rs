@@ -201,14 +201,14 @@ fn parse_witness(text: &str) -> Result<(Uri, VerifierKey), String> {
 /// Prints the next commands to try.
 fn print_hints(room: &Room, demo: &Demo) {
     let data = room.folder.path().display();
+    let url = room.public_url();
     output::line("");
-    output::line("Try, in another terminal:");
+    output::line(&format!("To play, open {url} in a browser. Or try, in another terminal:"));
     output::line(&format!("  cargo run --release -- --data {data} watch {}", demo.table));
     output::line(&format!("  cargo run --release -- --data {data} audit hand latest"));
     output::line(&format!("  cargo run --release -- --data {data} audit ledger"));
     output::line(&format!(
-        "The public port speaks gRPC at {}, with reflection. Ctrl-C stops the room.",
-        room.public_url()
+        "Programs speak gRPC, gRPC-Web or Connect there: {url}/api.json has the methods. Ctrl-C stops the room."
     ));
     output::line(&format!(
         "Tokens, good for a day, are in {data}/keys: player.token, operator.token, auditor.token."
