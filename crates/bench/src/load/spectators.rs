@@ -130,7 +130,9 @@ impl SpectatorFigures {
         let SpectatorFigures { spectators, speed, bytes_each, updates, .. } = self;
         let mut faults = Vec::new();
         if *speed < MIN_SPEED {
-            faults.push(format!("with {spectators} spectators players keep {speed} of their speed, not {MIN_SPEED}"));
+            faults.push(format!(
+                "with {spectators} spectators players keep {speed} of their speed, not {MIN_SPEED}"
+            ));
         }
         if let Some(bytes) = bytes_each.filter(|bytes| *bytes > MAX_BYTES) {
             faults.push(format!("a spectator costs {bytes} bytes, more than {MAX_BYTES}"));
