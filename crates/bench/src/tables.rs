@@ -91,6 +91,7 @@ async fn measure(target: &LoadTarget<'_>, arguments: &Arguments) -> anyhow::Resu
         think: load::ThinkTime::default(),
         p99: None,
         overload: false,
+        spectators: 0,
         game: arguments.game.clone(),
         server: arguments.server.clone(),
         key: arguments.key.clone(),
