@@ -21,7 +21,6 @@ const before = await used(early);
 const after = await used(late);
 person.isContent();
 await browser.close();
-for (const [at, one] of [[early, before], [late, after]]) console.log(`after ${at} hands: ${(one.bytes / 1024).toFixed(0)} KiB of heap, ${one.nodes} nodes, ${one.listeners} listeners`);
 console.log(`${((late / (Date.now() - begun)) * 1000).toFixed(2)} hands a second`);
 judge(after.bytes <= before.bytes * (1 + NOISE), `${late} hands leave no more heap than ${early} did, to ${NOISE * 100} %`);
 
@@ -41,5 +40,8 @@ async function used(hands) {
   }
   const { metrics } = await cdp.send("Performance.getMetrics");
   const metric = (name) => metrics.find((one) => one.name === name)?.value ?? NaN;
-  return { bytes: Math.min(...sizes), nodes: metric("Nodes"), listeners: metric("JSEventListeners") };
+  const bytes = Math.min(...sizes);
+  const seconds = (Date.now() - begun) / 1000;
+  console.log(`after ${hands} hands and ${seconds.toFixed(0)} s: ${(bytes / 1024).toFixed(0)} KiB of heap, ${metric("Nodes")} nodes, ${metric("JSEventListeners")} listeners`);
+  return { bytes };
 }
