@@ -115,7 +115,7 @@ fn the_ledger_is_measured_in_every_way_there_is() {
         "--accounts",
         "2000",
         "--pgbench",
-        "1",
+        "3",
     ]);
     let figures = ledger["figures"].as_array().unwrap();
     figures.iter().for_each(check_figure);
