@@ -1,7 +1,8 @@
 //! Spectators of a table: what many streams cost the players and the room.
 //!
-//! They come without a token, as anybody may, after the players were measured alone. Each reads its
-//! stream and folds nothing. The players are then measured once more.
+//! They come after the players were measured alone, each as a player who has no seat: a room takes
+//! few streams without a token. Each reads its stream and folds nothing. The players are then measured
+//! once more.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,9 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use chassis::auth::Role;
 use client::{Client, WatchMessage};
 use primitives::TableId;
 use serde::Serialize;
+use system::ids::IdMaker;
 use tokio::task::JoinSet;
 
 use super::target::LoadTarget;
@@ -66,12 +69,14 @@ impl Spectators {
     ) -> anyhow::Result<Spectators> {
         let watched = Arc::new(Watched::default());
         let bytes_before = room_bytes(target);
-        let mut streams = JoinSet::new();
+        let (mut streams, ids) = (JoinSet::new(), IdMaker::system());
         let mut left = usize::try_from(count)?;
         while left > 0 {
             let connection = Client::connect(target.url, String::new())?;
             for _ in 0..left.min(PER_CONNECTION) {
-                streams.spawn(follow(connection.clone(), table, Arc::clone(&watched)));
+                let me = ids.player_id().to_string();
+                let client = target.client(&connection, Role::Player, &me).without_checks();
+                streams.spawn(follow(client, table, Arc::clone(&watched)));
             }
             left = left.saturating_sub(PER_CONNECTION);
         }
