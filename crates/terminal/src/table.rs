@@ -160,6 +160,13 @@ impl TableScreen {
         }
     }
 
+    /// Says whether the stream has caught up with the table: one that had and has not is broken.
+    pub fn set_live(&mut self, is_live: bool, now: UnixMicros) {
+        if !is_live && self.connection == Connection::Live {
+            self.lost(now);
+        }
+    }
+
     /// Shows words until something else happens: a refusal, or a notice.
     pub fn tell(&mut self, text: &str, tone: Tone) {
         // A refused decision may be made again.

@@ -71,12 +71,16 @@ impl TableScreen {
         badges.extend(titles.into_iter().map(|text| Badge { text, tone: Tone::Cold }));
         let badges = badge_spans(canvas, &badges);
         canvas.spans(row(area, 2), badges);
-        let clock = row(area, area.height.saturating_sub(1).max(3));
         if let Some(turn) = self.state.my_turn()
             && let Some((left, whole)) = self.time_left(turn, now)
         {
             let tone = if left < 5_000 { Tone::Bad } else { Tone::Accent };
             let text = format!(" {} s", left.div_ceil(1000));
+            if area.height < 4 {
+                canvas.text_right(row(area, 0), &text, canvas.ink(tone));
+                return;
+            }
+            let clock = row(area, area.height - 1);
             let width = 24.min(clock.width.saturating_sub(text_width(&text)));
             canvas.bar(Rect { width, ..clock }, left.saturating_mul(1000) / whole, tone);
             canvas.text(after(clock, clock.x + width), &text, canvas.ink(tone));
@@ -112,7 +116,9 @@ impl TableScreen {
 
     /// Draws the moves, or the form that is open, or what was refused.
     pub(super) fn draw_moves(&self, canvas: &mut Canvas<'_>, layout: &Layout) {
-        let area = inset(layout.moves, 1);
+        // Where many moves need more rows, they take them from the log.
+        let room = if layout.is_wide { layout.moves } else { layout.moves.union(layout.log) };
+        let area = inset(room, 1);
         match &self.form {
             Form::Move(composer) => self.draw_form(canvas, area, composer),
             Form::SitDown(amount) => {
@@ -145,6 +151,7 @@ impl TableScreen {
         if let Some(message) = &self.message {
             let lines = wrapped(&message.text, usize::from(area.width));
             for (number, line) in (0..area.height).zip(&lines) {
+                canvas.fill(row(area, number), canvas.palette.ground(Ground::Screen));
                 canvas.text(row(area, number), line, canvas.bold(message.tone));
             }
             let taken = u16::try_from(lines.len()).unwrap_or(area.height);
@@ -159,25 +166,18 @@ impl TableScreen {
         }
         let default = self.state.my_turn().and_then(|turn| turn.default_move.as_ref());
         let keys = verbs::keys(&moves);
-        let mut place = row(area, 0);
-        let mut line = 0;
+        let mut pills = Pills::new(area);
         for (legal, key) in moves.iter().zip(keys) {
             let label = verbs::label(legal);
-            let width = text_width(&label) + 4;
-            if place.width < width && place.x > area.x {
-                line += 1;
-                place = row(area, line);
-            }
+            let hint = self.short_hint(legal, default.is_some_and(|it| it.kind == legal.kind));
+            let hint = if moves.len() <= 4 { hint } else { String::new() };
+            let gap = u16::from(!hint.is_empty());
+            let width = text_width(&label) + 4 + gap + text_width(&hint);
+            let place = pills.place(canvas, width, 3);
             let is_grave = matches!(legal.kind(), MoveKind::Fold | MoveKind::Junk);
             let tone = if is_grave { Tone::Soft } else { Tone::Plain };
             let x = canvas.key(place, &key.to_string(), &label, tone);
-            place = after(place, x);
-            let hint = self.short_hint(legal, default.is_some_and(|it| it.kind == legal.kind));
-            if !hint.is_empty() && text_width(&hint) + 3 < place.width && moves.len() <= 4 {
-                let x = canvas.text(place, &format!(" {hint}"), canvas.ink(Tone::Faint));
-                place = after(place, x);
-            }
-            place = after(place, place.x + 3);
+            canvas.text(after(place, x + gap), &hint, canvas.ink(Tone::Faint));
         }
     }
 
@@ -223,38 +223,25 @@ impl TableScreen {
         let ask = format!("  {}", question(choice));
         let x = canvas.text(after(row(area, 0), x), &ask, canvas.ink(Tone::Plain));
         draw_form_keys(canvas, after(row(area, 0), x + 3), composer.is_complete());
-        let mut place = rows(area, 1, area.height);
         let at = composer.cursor.min(choice.items.len().saturating_sub(1));
+        let effect = choice.items.get(at).and_then(|item| tokens::effect(item));
+        let mut pills = Pills::new(rows(area, 1, area.height));
         for (number, item) in choice.items.iter().enumerate() {
             let text = self.item_text(choice.argument, item);
-            let width = text_width(&text) + 4;
-            if place.width < width && place.x > area.x {
-                let below = rows(place, 1, place.height);
-                place = Rect { x: area.x, width: area.width, ..below };
-            }
-            if place.is_empty() {
-                break;
-            }
+            let place = pills.place(canvas, text_width(&text) + 4, 2);
             let is_chosen = choice.chosen.contains(&number);
             let cap = if is_chosen { "●".to_owned() } else { sign(number).to_string() };
             let tone = if is_chosen { Tone::Accent } else { Tone::Plain };
-            let x = canvas.key(row(place, 0), &cap, &text, tone);
+            canvas.key(place, &cap, &text, tone);
             if number == at {
-                let label = Rect { x: place.x + 4, width: text_width(&text), ..row(place, 0) };
-                let style = canvas.palette.ground(Ground::Chosen);
-                canvas.tint(label, style.add_modifier(Modifier::UNDERLINED));
+                let label = Rect { width: text_width(&text), ..after(place, place.x + 4) };
+                canvas.tint(label, canvas.ink(tone).add_modifier(Modifier::UNDERLINED));
             }
-            place = after(place, x + 2);
         }
-        self.draw_effect(canvas, area, choice, at);
-    }
-
-    /// What the token under the cursor does, at the bottom of the form.
-    fn draw_effect(&self, canvas: &mut Canvas<'_>, area: Rect, choice: &Choice, at: usize) {
-        let effect = choice.items.get(at).and_then(|item| tokens::effect(item));
-        let Some(effect) = effect.filter(|_| choice.items.len() <= 6) else { return };
-        let last = row(area, area.height.saturating_sub(1));
-        canvas.text(last, &cut(effect, usize::from(area.width)), canvas.ink(Tone::Soft));
+        if let Some(effect) = effect {
+            let line = pills.next_row(canvas);
+            canvas.text(line, &cut(effect, usize::from(line.width)), canvas.ink(Tone::Soft));
+        }
     }
 
     fn item_text(&self, argument: MoveArgument, item: &str) -> String {
@@ -282,6 +269,41 @@ impl TableScreen {
             }
             MoveArgument::Side | MoveArgument::Pile | MoveArgument::Tokens => verbs::choice(item),
         }
+    }
+}
+
+/// Keys with labels that follow each other in rows.
+struct Pills {
+    area: Rect,
+    line: u16,
+    x: u16,
+}
+
+impl Pills {
+    fn new(area: Rect) -> Pills {
+        Pills { area, line: 0, x: area.x }
+    }
+
+    /// Place of the next pill, in a new row where it does not fit in this one; `gap` columns follow
+    /// it.
+    fn place(&mut self, canvas: &mut Canvas<'_>, width: u16, gap: u16) -> Rect {
+        if self.x > self.area.x && self.x + width > self.area.right() {
+            self.line += 1;
+            self.x = self.area.x;
+        }
+        if self.x == self.area.x {
+            canvas.fill(row(self.area, self.line), canvas.palette.ground(Ground::Screen));
+        }
+        let place = Rect { width, ..after(row(self.area, self.line), self.x) };
+        self.x = place.x + width + gap;
+        place.intersection(self.area)
+    }
+
+    /// Row below the pills.
+    fn next_row(&self, canvas: &mut Canvas<'_>) -> Rect {
+        let line = row(self.area, self.line + 1);
+        canvas.fill(line, canvas.palette.ground(Ground::Screen));
+        line
     }
 }
 

@@ -134,8 +134,8 @@ impl TableScreen {
             self.draw_centre(&mut canvas, inset(layout.centre, 1));
         }
         self.draw_own(&mut canvas, &layout, now);
-        self.draw_moves(&mut canvas, &layout);
         self.draw_log(&mut canvas, &layout);
+        self.draw_moves(&mut canvas, &layout);
         self.draw_footer(&mut canvas, layout.footer);
         if matches!(self.form, Form::Help) {
             self.draw_help(&mut canvas, area);
