@@ -126,7 +126,7 @@ impl Amount {
     #[must_use]
     pub fn permille(&self) -> u64 {
         let (span, at) = (self.most - self.least, self.value.saturating_sub(self.least));
-        if span == 0 { 1000 } else { at.min(span).saturating_mul(1000) / span }
+        at.min(span).saturating_mul(1000).checked_div(span).unwrap_or(1000)
     }
 
     /// Takes a key; false: it is no key of an amount.
@@ -195,7 +195,7 @@ impl Composer {
         let free = |choice: &&(usize, &Choice)| !choice.1.is_fixed();
         let all: Vec<(usize, &Choice)> = self.choices.iter().enumerate().collect();
         let incomplete = all.iter().filter(free).find(|it| it.1.chosen.len() < it.1.least);
-        incomplete.or_else(|| all.iter().filter(free).next_back()).map(|it| it.0)
+        incomplete.or_else(|| all.iter().rfind(free)).map(|it| it.0)
     }
 
     /// Returns the amount, if it is not fixed.

@@ -54,7 +54,7 @@ pub enum Request {
 #[derive(Debug, Clone)]
 enum Form {
     None,
-    Move(Composer),
+    Move(Box<Composer>),
     SitDown(Amount),
     Leave,
     Quit,
@@ -370,7 +370,7 @@ impl TableScreen {
         if let Some(decision) = composer.decided() {
             return self.decide(decision);
         }
-        self.form = Form::Move(composer);
+        self.form = Form::Move(Box::new(composer));
         None
     }
 

@@ -82,7 +82,7 @@ pub(crate) async fn run(data: Option<PathBuf>, options: Options) -> anyhow::Resu
 
 /// The player of the token that was given.
 async fn known(client: Client) -> anyhow::Result<Player> {
-    let profile = client.get_player(None).await.map_err(explained)?;
+    let profile = client.get_player(None).await.map_err(|error| explained(&error))?;
     let id =
         profile.player_id.parse::<PlayerId>().context("the room answers with no player's id")?;
     Ok(Player { client, id, _guest: None })
@@ -95,16 +95,16 @@ async fn guest(client: Client, login: &Path, name: &str) -> anyhow::Result<Playe
             .with_context(|| format!("{} cannot be made", folder.display()))?;
     }
     let guest = Guest::open(&client, login, name).await;
-    let guest = guest.map_err(explained).with_context(|| {
+    let guest = guest.map_err(|error| explained(&error)).with_context(|| {
         format!("the login {} was not used: --login names another file", login.display())
     })?;
     Ok(Player { client: guest.client(), id: guest.player().await, _guest: Some(guest) })
 }
 
 /// An error in words that say what to do.
-fn explained(error: Error) -> anyhow::Error {
-    let words = refusals::words(&error);
-    match refusals::trace(&error) {
+fn explained(error: &Error) -> anyhow::Error {
+    let words = refusals::words(error);
+    match refusals::trace(error) {
         Some(trace) => anyhow::anyhow!("{words} ({trace})"),
         None => anyhow::anyhow!("{words}"),
     }

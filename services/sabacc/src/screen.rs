@@ -123,7 +123,7 @@ fn read_inputs(closed: Arc<AtomicBool>) -> mpsc::Receiver<Input> {
         while !closed.load(Ordering::Relaxed) {
             let input = match event::poll(LOOK) {
                 Ok(false) => continue,
-                Ok(true) => event::read().map(input),
+                Ok(true) => event::read().map(|event| input(&event)),
                 Err(error) => Err(error),
             };
             let (input, is_end) = match input {
@@ -139,9 +139,9 @@ fn read_inputs(closed: Arc<AtomicBool>) -> mpsc::Receiver<Input> {
     inputs
 }
 
-fn input(event: Event) -> Option<Input> {
+fn input(event: &Event) -> Option<Input> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => key_input(key),
+        Event::Key(key) if key.kind != KeyEventKind::Release => key_input(*key),
         Event::Resize(..) => Some(Input::Resized),
         Event::Key(_)
         | Event::FocusGained

@@ -76,9 +76,7 @@ fn write_face(canvas: &mut Canvas<'_>, inner: Rect, card: &Card<'_>, ink: ratatu
     };
     let last = inner.height.saturating_sub(1);
     let corner = format!("{value}{sign}");
-    let pad = u16::from(inner.width > 5 || canvas.palette.has_grounds() && inner.width > 4);
     let inner = super::inset(inner, if inner.width > 5 { 1 } else { 0 });
-    let _ = pad;
     match inner.height {
         0 => {}
         1 => canvas.text_centred(super::row(inner, 0), &corner, ink),

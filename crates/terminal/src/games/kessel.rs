@@ -33,8 +33,12 @@ pub(super) fn centre(state: &pb::KesselState) -> Vec<Thing> {
     ];
     marks.extend(effects.iter().filter(|it| it.0).map(|it| it.1.to_owned()));
     if state.lap != 0 || !marks.is_empty() {
-        let text = if marks.is_empty() { "–".to_owned() } else { marks.join(", ") };
-        let label = format!("Lap {} of 3", state.lap.max(1));
+        let lap = state.lap.max(1);
+        let (label, text) = if marks.is_empty() {
+            ("Lap".to_owned(), format!("{lap} of 3"))
+        } else {
+            (format!("Lap {lap} of 3"), marks.join(", "))
+        };
         things.push(Thing::Words { label, text, tone: Tone::Warn });
     }
     things
@@ -50,7 +54,7 @@ pub(super) fn badges(state: &pb::KesselState, seat: u32) -> Vec<Badge> {
     if found.tokens_left != 0 {
         all.push(badge(format!("◈{}", found.tokens_left), Tone::Soft));
     }
-    if let Some(token) = found.played_tokens().last() {
+    if let Some(token) = found.played_tokens().next_back() {
         let word = word(token.as_str_name());
         all.push(badge(title(&word).unwrap_or(&word), Tone::Accent));
     }

@@ -65,12 +65,16 @@ impl TableScreen {
         }
         canvas.spans(row(area, 0), spans);
         let hint = games::hint(&self.state);
-        canvas.text(row(area, 1), &hint, canvas.ink(Tone::Plain));
+        let mut next = 1;
+        for line in wrapped(&hint, usize::from(area.width)).iter().take(2) {
+            canvas.text(row(area, next), line, canvas.ink(Tone::Plain));
+            next += 1;
+        }
         let mut badges = place.badges;
         let titles = games::tokens(&self.state);
         badges.extend(titles.into_iter().map(|text| Badge { text, tone: Tone::Cold }));
         let badges = badge_spans(canvas, &badges);
-        canvas.spans(row(area, 2), badges);
+        canvas.spans(row(area, next), badges);
         if let Some(turn) = self.state.my_turn()
             && let Some((left, whole)) = self.time_left(turn, now)
         {

@@ -15,6 +15,8 @@ use crate::text::{clean, credits, cut};
 
 /// Columns and rows of a player at the edge of the felt.
 const PLACE: (u16, u16) = (23, 8);
+/// Columns where there is room for marks too.
+const ROOMY: u16 = 29;
 
 /// Seat as it is drawn.
 pub(super) struct Place {
@@ -153,11 +155,13 @@ impl TableScreen {
         } else {
             ("", canvas.bold(Tone::Plain))
         };
-        let button = if place.has_button { " Ⓓ" } else { "" };
-        let width = usize::from(room.width.saturating_sub(text_width(sign) + text_width(button)));
+        let button = if place.has_button { "D" } else { "" };
+        let taken = text_width(sign) + text_width(button) + 1;
+        let width = usize::from(room.width.saturating_sub(taken));
         let text = format!("{sign}{}", cut(&place.name, width));
         let x = canvas.text(room, &text, style);
-        canvas.text(crate::draw::after(room, x), button, canvas.ink(Tone::Soft));
+        let chip = canvas.palette.card_ink(Tone::Plain);
+        canvas.text(crate::draw::after(room, x + 1), button, chip);
     }
 
     /// Stack and bet.
@@ -178,8 +182,8 @@ impl TableScreen {
         for (seat, place) in others.iter().zip(&seats) {
             self.draw_wide(canvas, *place, &self.place(*seat), now);
         }
-        let side = seats.iter().any(|it| it.x <= area.x + 2 && it.y > area.y + 2);
-        let by = if side { PLACE.0 + 3 } else { 4 };
+        let beside = seats.iter().find(|it| it.y > area.y + 1);
+        let by = beside.map_or(4, |it| it.width + 3);
         let middle = inset(rows(area, PLACE.1 + 2, area.height.saturating_sub(PLACE.1 + 3)), by);
         self.draw_centre(canvas, middle);
     }
@@ -218,8 +222,10 @@ impl TableScreen {
 
 /// Places of `count` players at the edge of the felt, from the left around to the right.
 fn ring(area: Rect, count: usize) -> Vec<Rect> {
-    let (width, height) = PLACE;
-    let most = usize::from((area.width.saturating_sub(2)) / (width + 1)).max(1);
+    let height = PLACE.1;
+    let fit = |width: u16| usize::from(area.width.saturating_sub(2) / (width + 1)).max(1);
+    let width = if count <= fit(ROOMY) { ROOMY } else { PLACE.0 };
+    let most = fit(width);
     let has_sides = area.height >= height * 2 + 3;
     let at_sides = if count > most.min(4) && has_sides { 2.min(count) } else { 0 };
     let at_top = count - at_sides;

@@ -92,7 +92,7 @@ impl TableSession {
                         is_over = true;
                         self.shown.tell("The table is closed. q goes back.", Tone::Warn);
                     }
-                    Err(error) => self.failed(error)?,
+                    Err(error) => self.failed(&error)?,
                 },
                 Some(done) = self.running.join_next() => {
                     if let Ok(done) = done {
@@ -129,14 +129,14 @@ impl TableSession {
     }
 
     /// Shows an error of the stream; one after which nobody should play on ends the stay.
-    fn failed(&mut self, error: Error) -> anyhow::Result<()> {
+    fn failed(&mut self, error: &Error) -> anyhow::Result<()> {
         if matches!(error, Error::FairnessViolation(_) | Error::Logs(_) | Error::Evidence(_)) {
             return Err(super::explained(error));
         }
         let now = self.clock.now();
         self.not_before = now.plus(PAUSE);
         self.shown.lost(now);
-        self.shown.tell(&refusals::words(&error), Tone::Bad);
+        self.shown.tell(&refusals::words(error), Tone::Bad);
         Ok(())
     }
 
