@@ -18,6 +18,12 @@ pub fn describe(update: &pb::TableUpdate) -> Option<String> {
     describe_update(update, &|seat| format!("seat {seat}"))
 }
 
+/// Describes an update as [`describe`] does, with the players of seats called what `name` calls them.
+#[must_use]
+pub fn describe_with(update: &pb::TableUpdate, name: &dyn Fn(u32) -> String) -> Option<String> {
+    describe_update(update, name)
+}
+
 impl TableState {
     /// Describes an update with players by name or pseudonym:
     /// `seat 2 (player 1a2b…) bets 20 · pot 120`. Apply the update before.

@@ -111,7 +111,7 @@ pub use chance::{
     Chance, FairnessViolation, Notice, PartyAtFault, Secret, TrustedKeys, ViolationKind,
 };
 pub use connection::{Client, TokenSource};
-pub use describe::describe;
+pub use describe::{describe, describe_with};
 pub use error::{Error, Refusal};
 pub use evidence::{EvidenceDirectory, EvidenceStore};
 pub use guest::{Guest, GuestLogin, LoginError};

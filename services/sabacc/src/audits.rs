@@ -20,6 +20,7 @@ use crate::demo::PlayedHands;
 use crate::disputes;
 use crate::logs::{self, Logs};
 use crate::output::{self, Progress};
+use crate::progress_bar::ProgressBar;
 use crate::randomness;
 use crate::room::Room;
 
@@ -143,12 +144,15 @@ pub(crate) async fn audit_run(
     let mut logs = Logs::connect(&room.folder, &room.postgres.admin_url(), None).await?;
     let hands = logs.ended_hands(played.table).await?;
     let mut failed = Vec::new();
+    let bar = ProgressBar::start("hands", u64::try_from(hands.len()).ok());
     for id in &hands {
         let report = audit::hand::audit(&logs.hand_records(*id).await?);
+        bar.advance(1);
         if !report.passed_but_for_proofs() {
             failed.push((*id, report));
         }
     }
+    drop(bar);
     let took = clock.now().since(began);
     for (id, report) in &failed {
         for checked in &report.checks.0 {

@@ -8,7 +8,7 @@ use chassis::auth::Role;
 use chassis::http_client::HttpClient;
 use clap::Args;
 use client::checkpoints::{CheckpointMonitor, DirectoryStore};
-use client::{Client, TrustedKeys};
+use client::{Client, TokenSource, TrustedKeys};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres_launcher::{Environment, default_data_dir};
 use primitives::TableId;
@@ -98,15 +98,40 @@ impl RoomEndpoint {
         role: Role,
         name: &str,
     ) -> anyhow::Result<Client> {
-        let RoomEndpoint { server, token, keys } = self;
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-        let folder = || DataDirectory::open(&path);
-        let known = read_keys(keys.as_deref(), server.as_deref(), &path)?;
+        self.open(&path, |given| {
+            if let Some(token) = given {
+                return Ok(token.into());
+            }
+            let issuer = DataDirectory::open(&path)?.issuer()?;
+            Ok(issuer.issue_for_a_day(role, name).into())
+        })
+    }
+
+    /// Whether a token is given.
+    #[must_use]
+    pub(crate) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Opens a client of the room with the token that is given; without any, as nobody.
+    pub(crate) fn connect_as_given(self, data: Option<PathBuf>) -> anyhow::Result<Client> {
+        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+        self.open(&path, |given| Ok(given.map_or_else(TokenSource::none, TokenSource::from)))
+    }
+
+    fn open(
+        self,
+        path: &Path,
+        token: impl FnOnce(Option<String>) -> anyhow::Result<TokenSource>,
+    ) -> anyhow::Result<Client> {
+        let RoomEndpoint { server, token: given, keys } = self;
+        let known = read_keys(keys.as_deref(), server.as_deref(), path)?;
         let trust = TrustedKeys::parse(&known).context("the keys of the logs cannot be used")?;
         let server = match server {
             Some(server) => server,
             None => {
-                let running = folder()?.running_room().with_context(|| {
+                let running = DataDirectory::open(path)?.running_room().with_context(|| {
                     format!(
                         "no room runs in {}: start one with `sabacc up`, or name --server",
                         path.display()
@@ -115,11 +140,7 @@ impl RoomEndpoint {
                 running.address
             }
         };
-        let token = match token {
-            Some(token) => token,
-            None => folder()?.issuer()?.issue_for_a_day(role, name),
-        };
-        Ok(Client::connect(&server, token)?.with_trusted_keys(trust))
+        Ok(Client::connect(&server, token(given)?)?.with_trusted_keys(trust))
     }
 }
 
@@ -135,6 +156,13 @@ pub(crate) async fn find_table(client: &Client, named: &str) -> anyhow::Result<T
         [] => bail!("no open table is called `{named}`: a table's id is taken too"),
         [..] => bail!("{} open tables are called `{named}`: name the id", found.len()),
     }
+}
+
+/// Folder in which a player's logins and evidence of one server are kept.
+pub(crate) fn player_folder(data: Option<&Path>, server: &str) -> anyhow::Result<PathBuf> {
+    let seen = seen_folder(data)?;
+    let name = utf8_percent_encode(server, NON_ALPHANUMERIC).to_string();
+    Ok(seen.with_file_name("players").join(name))
 }
 
 /// Folder in which checkpoints and keys that were seen are remembered.

@@ -18,6 +18,7 @@ use wire::records::{Record as _, TableRecord, WalletRecord};
 
 use crate::data_directory::DataDirectory;
 use crate::keys;
+use crate::progress_bar::ProgressBar;
 use crate::signed_log::SignedLog;
 
 /// Events read at a time.
@@ -272,10 +273,12 @@ pub(crate) async fn for_each_event(
         tokio::spawn(async move { reader.read(from, PAGE).await })
     };
     let mut next = read(Position(0));
+    let bar = ProgressBar::start("records", None);
     loop {
         let page = next.await??;
         let Some(last) = page.last() else { return Ok(()) };
         next = read(Position(last.position.0 + 1));
+        bar.advance(u64::try_from(page.len()).unwrap_or(u64::MAX));
         page.iter().for_each(&mut take);
     }
 }

@@ -16,19 +16,24 @@ mod hands;
 mod healthcheck;
 mod keys;
 mod logs;
+mod manual;
 mod me;
 mod measure;
 mod migrate;
 mod monitor;
 mod output;
+mod play;
+mod progress_bar;
 mod randomness;
 mod repo;
 mod room;
 mod room_info;
+mod screen;
 mod seed_tables;
 mod signed_log;
 mod tables;
 mod token;
+mod top;
 mod up;
 mod verify;
 mod watch;
@@ -39,7 +44,7 @@ use std::process::ExitCode;
 
 use bench::BenchCommand;
 use chassis::threads::{self, Share};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// A gRPC server makes many small, short-lived allocations, at which this allocator is faster than
 /// the C library's.
@@ -71,6 +76,10 @@ enum Command {
     Bench(BenchCommand),
     /// Follow a table in the terminal.
     Watch(watch::Options),
+    /// Sit down at a table and play, in the terminal.
+    Play(play::Options),
+    /// Show the room live: tables, hands, calls.
+    Top(top::Options),
     /// Check the records of a room.
     #[command(subcommand)]
     Audit(audits::AuditCommand),
@@ -111,6 +120,10 @@ enum Command {
     Healthcheck(healthcheck::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
+    /// Print the completions of a shell.
+    Completions(manual::CompletionOptions),
+    /// Print the manual page, or write one for each command.
+    Man(manual::ManualOptions),
 }
 
 fn main() -> ExitCode {
@@ -125,7 +138,9 @@ fn main() -> ExitCode {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
             Command::Load(options) => Box::pin(measure::load(data, json, options)).await,
             Command::Bench(command) => Box::pin(measure::bench(json, command)).await,
-            Command::Watch(options) => watch::run(data, json, options).await,
+            Command::Watch(options) => Box::pin(watch::run(data, json, options)).await,
+            Command::Play(options) => Box::pin(play::run(data, options)).await,
+            Command::Top(options) => Box::pin(top::run(data, options)).await,
             Command::Audit(what) => audits::run(data, json, what).await,
             Command::Verify(options) => return Ok(verify::run(json, &options)),
             Command::Evidence(options) => return Ok(evidence::run(json, &options)),
@@ -143,6 +158,8 @@ fn main() -> ExitCode {
             Command::Token(options) => token::run(data, json, options),
             Command::Migrate(options) => migrate::run(data, options).await,
             Command::Healthcheck(options) => healthcheck::run(options).await,
+            Command::Completions(options) => manual::completions(Arguments::command(), &options),
+            Command::Man(options) => manual::manual(Arguments::command(), &options),
         };
         passed.map(|passed| u8::from(!passed))
     });
@@ -177,5 +194,46 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         }
     }
     output::error(&format!("sabacc: {text}"));
+    let refused = error.chain().find_map(|cause| cause.downcast_ref::<client::Error>());
+    if let Some(refused) = refused.filter(|error| error.reason().is_some()) {
+        output::error(&format!("        {}", terminal::refusals::words(refused)));
+    }
     ExitCode::FAILURE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(words: &[&str]) -> String {
+        let words = std::iter::once(&"sabacc").chain(words);
+        Arguments::try_parse_from(words).err().expect("it is mistyped").to_string()
+    }
+
+    #[test]
+    fn a_mistyped_command_is_told_the_one_that_is_meant() {
+        let check = |words: &[&str], meant: &str| {
+            let said = refused(words);
+            assert!(said.contains(meant), "{words:?}: {said}");
+        };
+        for (mistyped, meant) in [
+            ("wacth", "watch"),
+            ("plya", "play"),
+            ("tabel", "table"),
+            ("audti", "audit"),
+            ("verfiy", "verify"),
+            ("completion", "completions"),
+        ] {
+            check(&[mistyped], &format!("'{meant}'"));
+        }
+        check(&["table", "lsit"], "'list'");
+        check(&["me", "hnads"], "'hands'");
+        check(&["watch", "--plian"], "--plain");
+        check(&["completions", "bsh"], "bash");
+    }
+
+    #[test]
+    fn the_commands_are_declared_without_a_contradiction() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -1,4 +1,4 @@
-//! Output of the program; no other module writes to standard output.
+//! Output of the program; no other module writes to standard output but [`crate::screen`].
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -42,6 +42,13 @@ pub(crate) fn line(text: &str) {
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(printable(text).as_bytes())?;
+    out.flush()
+}
+
+/// Writes a text of this program's own, as it is.
+pub(crate) fn bytes(text: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text)?;
     out.flush()
 }
 

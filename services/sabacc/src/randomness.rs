@@ -15,6 +15,7 @@ use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
 use crate::output;
+use crate::progress_bar::ProgressBar;
 
 /// Number of seeds that are judged together.
 const SEEDS: u64 = 20;
@@ -66,9 +67,11 @@ fn deal(first: u64, hands: u64) -> Report {
 /// Deals every seed's hands from a pile, with a thread for each processor.
 fn deal_pile<const N: usize>(pile: Pile, first: u64, hands: u64) -> Measured {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let bar = ProgressBar::start("seeds of a pile", Some(SEEDS));
     let deal = |seed| {
         let mut tally = Tally::<N>::new();
         (0..hands).for_each(|hand| tally.add(&draw_hand_of(pile, seed, hand)));
+        bar.advance(1);
         (seed, tally)
     };
     let mut tallies: Vec<_> = std::thread::scope(|scope| {

@@ -1,4 +1,8 @@
 //! `sabacc watch`: follows a table in the terminal, as everybody may see it, and checks its chance.
+//!
+//! In a terminal the table is drawn; elsewhere, and with `--plain`, each update is a line.
+
+mod drawn;
 
 use std::path::PathBuf;
 
@@ -11,6 +15,7 @@ use primitives::TableId;
 use crate::endpoint::{self, RoomEndpoint};
 use crate::evidence;
 use crate::output;
+use crate::screen;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -21,6 +26,9 @@ pub(crate) struct Options {
     /// Folder for what proves a fault of the room [default: in memory].
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
+    /// Print a line for each update, also in a terminal.
+    #[arg(long)]
+    plain: bool,
     #[command(flatten)]
     door: RoomEndpoint,
 }
@@ -30,7 +38,7 @@ pub(crate) async fn run(
     json: bool,
     options: Options,
 ) -> anyhow::Result<bool> {
-    let Options { table, evidence: kept_in, door } = options;
+    let Options { table, evidence: kept_in, plain, door } = options;
     let door = door.with_pinned_keys(data.as_deref()).await?;
     let logs = door.checkpoint_monitor(data.as_deref())?;
     let mut client = door.connect(data, "watch")?;
@@ -38,12 +46,26 @@ pub(crate) async fn run(
         client = client.with_evidence(evidence::open(path)?);
     }
     let table = find_table(&client, &table).await?;
+    if json || plain || !screen::can_draw() {
+        print(&client, &logs, table, json).await
+    } else {
+        drawn::run(&client, &logs, table).await
+    }
+}
+
+/// Prints a line for each update, until the table is closed. Returns whether everything checked.
+async fn print(
+    client: &Client,
+    logs: &CheckpointMonitor<DirectoryStore>,
+    table: TableId,
+    json: bool,
+) -> anyhow::Result<bool> {
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
     let mut trusted = true;
     while let Some(seen) = watch.next().await? {
         if seen.is_hand_end() {
-            trusted &= logs_are_consistent(&logs, &client).await;
+            trusted &= logs_are_consistent(logs, client).await;
         }
         if let Err(found) = chance.apply(&seen) {
             trusted = false;
@@ -96,11 +118,16 @@ async fn logs_are_consistent(logs: &CheckpointMonitor<DirectoryStore>, client: &
     let Err(found) = logs.check(client).await else { return true };
     // Signed notes have several lines, and are not this program's.
     output::error(&found.to_string().replace('\n', "\n    "));
+    !is_fault(&found)
+}
+
+/// Whether an error of a check is a fault of the room.
+fn is_fault(found: &CheckError) -> bool {
     match found {
         CheckError::Contradiction(_) | CheckError::Unsigned { .. } | CheckError::Corrupt { .. } => {
-            false
+            true
         }
-        CheckError::Store { .. } | CheckError::Call(_) => true,
+        CheckError::Store { .. } | CheckError::Call(_) => false,
     }
 }
 

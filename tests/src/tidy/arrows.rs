@@ -55,6 +55,7 @@ pub const ROWS: &[Row] = &[
     ("client",         &["primitives", "merkle", "rules", "fairness",
                          "system", "transport", "proto", "wire"],                        Without(SERVER)),
     ("bots",           &["primitives", "rules", "proto", "wire", "client"],              Without(SERVER)),
+    ("terminal",       &["primitives", "proto", "wire", "client"],                       Without(SERVER)),
 
     ("eventlog",       &["primitives", "merkle", "eventlog-core"],                       Without(&["opentelemetry", "chassis", "wire", "proto"])),
     ("chassis",        &["primitives", "merkle", "system", "transport"],                 Without(&["sqlx", "eventlog", "wire", "proto"])),
@@ -93,7 +94,7 @@ pub const ROWS: &[Row] = &[
     // The program that runs it all.
     ("sabacc",         &["primitives", "merkle", "rules", "history", "battery", "system",
                          "transport", "postgres-launcher", "proto", "wire", "audit",
-                         "client", "bots", "bench", "eventlog", "chassis", "notary", "keyring",
+                         "client", "bots", "terminal", "bench", "eventlog", "chassis", "notary", "keyring",
                          "sabacc-dealer", "sabacc-wallet", "sabacc-table",
                          "sabacc-gateway"],                                              Anything),
     ("sabacc-tests",   &[],                                                              Anything),

@@ -6,12 +6,14 @@ use serde_json::json;
 
 use crate::logs::Logs;
 use crate::output;
+use crate::progress_bar::ProgressBar;
 
 pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Result<bool> {
     let table = logs.find_table(named).await?;
     let numbers = logs.started_hands(table).await?;
     anyhow::ensure!(!numbers.is_empty(), "no hand was started at table `{named}`");
     let mut audit = TableAudit::new(table);
+    let bar = ProgressBar::start("hands", u64::try_from(numbers.len()).ok());
     for number in numbers {
         let mut records = logs.hand_records(audit.hand_id(number)).await?;
         // With a checkpoint over the whole hand, its place in the logs is checked too.
@@ -20,7 +22,9 @@ pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Res
         }
         let report = hand::audit(&records);
         audit.hand(number, &records, &report);
+        bar.advance(1);
     }
+    drop(bar);
     audit.stops(&logs.table_stream(table).await?);
     let report = audit.finish();
     let passed = report.passed();

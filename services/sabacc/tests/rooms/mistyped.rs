@@ -28,6 +28,7 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
     let commands: &[&[&str]] = &[
         &["watch", "Demo"],
         &["watch", "Demo", "--server", "http://127.0.0.1:1", "--token", "x"],
+        &["top"],
         &["audit", "hand", "latest"],
         &["audit", "ledger"],
         &["audit", "log", "table"],
@@ -59,6 +60,20 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
     }
     assert_eq!(below(place.path()), ["file", "letters"]);
     assert_eq!(below(&elsewhere), ["letter.txt"]);
+}
+
+/// A program that draws says so where nothing can be drawn, before anything is made or asked.
+#[tokio::test]
+async fn without_a_terminal_nobody_is_signed_in_to_play() {
+    let place = RoomHarness::new();
+    for arguments in [&["play"][..], &["play", "Demo"], &["play", "--server", "http://127.0.0.1:1"]]
+    {
+        let (status, said) = place.run(place.sabacc(arguments)).await;
+        assert_eq!(status.code(), Some(1), "{said}");
+        assert!(said.contains("there is none here") && said.contains("sabacc watch"), "{said}");
+        assert!(!said.contains('\u{1b}'), "{said:?}");
+    }
+    assert_eq!(below(place.path()), [""; 0]);
 }
 
 #[tokio::test]

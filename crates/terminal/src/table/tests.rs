@@ -1,0 +1,231 @@
+//! Given what a stream showed, when keys are pressed, then a request; and cells that show it.
+
+use proto::common::v1::MoveArgument;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::*;
+use crate::colour::{Colours, Palette};
+
+const ME: PlayerId = PlayerId([7; 16]);
+const NOW: UnixMicros = UnixMicros(1_000_000_000);
+
+fn cards(codes: &[&str]) -> Vec<pb::HeldCard> {
+    let held = |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false, proof: None };
+    codes.iter().map(held).collect()
+}
+
+fn seat(seat: u32, player: PlayerId, name: &str) -> pb::SeatView {
+    pb::SeatView {
+        seat,
+        player_id: player.to_string(),
+        stack_credits: 1234,
+        state: pb::SeatState::Playing.into(),
+        name: name.to_owned(),
+        ..pb::SeatView::default()
+    }
+}
+
+fn legal(kind: MoveKind, arguments: &[MoveArgument]) -> LegalMove {
+    let move_arguments = arguments.iter().map(|&argument| argument.into()).collect();
+    LegalMove { kind: kind.into(), move_arguments, ..LegalMove::default() }
+}
+
+fn moves() -> Vec<LegalMove> {
+    let bet = legal(MoveKind::Bet, &[MoveArgument::Amount]);
+    let bet = LegalMove { min_credits: 10, max_credits: 490, ..bet };
+    let trade = legal(MoveKind::Trade, &[MoveArgument::Cards]);
+    let codes = vec!["S15".to_owned(), "F2".to_owned()];
+    let trade = LegalMove { cards: codes, min_cards: 1, max_cards: 1, ..trade };
+    let (check, leave) = (legal(MoveKind::Check, &[]), legal(MoveKind::Leave, &[]));
+    vec![check, bet, trade, leave]
+}
+
+/// A table at which the player is in seat 2 of `seats`, and it is seat `turn`'s turn.
+fn view(seats: u32, turn: u32) -> pb::TableView {
+    let player = |number: u32| {
+        if number == 2 { ME } else { PlayerId([u8::try_from(number).unwrap(); 16]) }
+    };
+    let dealt = |number| pb::HandSeat {
+        seat: number,
+        player_id: player(number).to_string(),
+        cards: cards(if number == 2 { &["S15", "F2"] } else { &["??", "??"] }),
+        rank: None,
+    };
+    let standing = |number| pb::SeatStanding {
+        seat: number,
+        stack_credits: 1224,
+        in_round_credits: u64::from(number == 1) * 40,
+        status: pb::SeatStatus::Live.into(),
+        ..pb::SeatStanding::default()
+    };
+    let dice = pb::game_state::State::Dice(pb::DiceState::default());
+    pb::TableView {
+        name: "Demo".to_owned(),
+        variant: "dice".to_owned(),
+        seats: (1..=seats).map(|number| seat(number, player(number), "Lando")).collect(),
+        seat_count: 8,
+        min_buy_in_credits: 200,
+        max_buy_in_credits: 2000,
+        hand_no: 17,
+        your_seat: 2,
+        hand: Some(pb::HandView {
+            hand_no: 17,
+            seats: (1..=seats).map(dealt).collect(),
+            standing: Some(pb::Standing {
+                hand_pot_credits: 120,
+                to_match_credits: 40,
+                seats: (1..=seats).map(standing).collect(),
+                ..pb::Standing::default()
+            }),
+            turn: Some(pb::Turn {
+                seat: turn,
+                turn: 5,
+                deadline: Some(wire::time::timestamp(UnixMicros(NOW.0 + 12_000_000))),
+                legal: if turn == 2 { moves() } else { Vec::new() },
+                ..pb::Turn::default()
+            }),
+            round: 1,
+            phase: pb::HandPhase::Betting.into(),
+            phase_text: "betting".to_owned(),
+            game_state: Some(pb::GameState { state: Some(dice) }),
+            ..pb::HandView::default()
+        }),
+        ..pb::TableView::default()
+    }
+}
+
+fn screen(view: pb::TableView) -> TableScreen {
+    let mut screen = TableScreen::playing(ME);
+    screen.apply(&WatchMessage::Snapshot(Box::new(view)), NOW);
+    screen.apply(&WatchMessage::CaughtUp, NOW);
+    screen
+}
+
+fn press(screen: &mut TableScreen, keys: &str) -> Option<Request> {
+    let key = |letter| match letter {
+        '\n' => Key::Enter,
+        '\u{1b}' => Key::Escape,
+        letter => Key::Char(letter),
+    };
+    keys.chars().map(|letter| screen.key(key(letter))).last().flatten()
+}
+
+fn drawn(screen: &TableScreen, width: u16, height: u16, colours: Colours) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let palette = Palette::new(colours);
+    terminal.draw(|frame| screen.draw(frame.buffer_mut(), palette, NOW)).unwrap();
+    terminal.backend().to_string()
+}
+
+fn decided(decision: Move) -> Request {
+    Request::Decide { hand_no: 17, turn: 5, decision }
+}
+
+#[test]
+fn a_key_makes_a_move_once() {
+    let mut screen = screen(view(4, 2));
+    let check = Move { kind: MoveKind::Check.into(), ..Move::default() };
+    assert_eq!(press(&mut screen, "c"), Some(decided(check)));
+    assert_eq!(press(&mut screen, "c"), None, "it is sent already");
+    screen.tell("refused", Tone::Bad);
+    assert!(press(&mut screen, "c").is_some(), "and may be made again after a refusal");
+}
+
+#[test]
+fn a_form_asks_for_what_a_move_names() {
+    let mut screen = screen(view(4, 2));
+    assert_eq!(press(&mut screen, "b"), None);
+    assert!(drawn(&screen, 80, 24, Colours::None).contains("how much?"));
+    let bet = Move { kind: MoveKind::Bet.into(), amount_credits: 60, ..Move::default() };
+    assert_eq!(press(&mut screen, "60\n"), Some(decided(bet)));
+    let mut again = self::screen(view(4, 2));
+    let trade =
+        Move { kind: MoveKind::Trade.into(), cards: vec!["F2".to_owned()], ..Move::default() };
+    assert_eq!(press(&mut again, "b\u{1b}t2"), Some(decided(trade)));
+}
+
+#[test]
+fn keys_do_nothing_out_of_turn() {
+    let mut screen = screen(view(4, 1));
+    assert_eq!(press(&mut screen, "cbt"), None);
+    assert!(drawn(&screen, 80, 24, Colours::None).contains("Lando decides"));
+}
+
+#[test]
+fn leaving_is_asked_once_more() {
+    let mut screen = screen(view(4, 1));
+    assert_eq!(press(&mut screen, "L\u{1b}"), None);
+    assert_eq!(press(&mut screen, "L\n"), Some(Request::Leave));
+    assert_eq!(press(&mut screen, "O"), Some(Request::SitOut(true)));
+    assert_eq!(press(&mut screen, "q\n"), Some(Request::Quit));
+}
+
+#[test]
+fn who_looks_on_sits_down_with_an_amount() {
+    let stands = pb::TableView { your_seat: 0, hand: None, ..view(1, 1) };
+    let mut screen = screen(stands);
+    assert_eq!(press(&mut screen, "\n\n"), Some(Request::SitDown(400)), "twice the least");
+    assert_eq!(press(&mut screen, "\n1000\n"), Some(Request::SitDown(1000)));
+    assert_eq!(press(&mut screen, "\n5\n"), None, "less than the least is not sent");
+    assert_eq!(press(&mut screen, "\u{1b}q"), Some(Request::Quit));
+}
+
+#[test]
+fn a_hand_that_stands_still_can_be_ended_by_agreement() {
+    let mut suspended = view(3, 2);
+    let hand = suspended.hand.as_mut().unwrap();
+    hand.suspension = Some(pb::Suspension::default());
+    let agree = Move { kind: MoveKind::Void.into(), ..Move::default() };
+    assert_eq!(press(&mut screen(suspended), "V"), Some(decided(agree)));
+    assert_eq!(press(&mut screen(view(3, 2)), "V"), None);
+}
+
+/// At every size the player reads whose turn it is, what they may do, and what is in the pot.
+#[test]
+fn what_matters_is_shown_at_every_size() {
+    for (width, height) in [(40, 14), (60, 20), (80, 24), (120, 40), (160, 50), (300, 90)] {
+        for seats in 2..=8 {
+            let text = drawn(&screen(view(seats, 2)), width, height, Colours::Full);
+            for part in ["Check", "Trade", "120", "Demo", "15†", "Lando", "live"] {
+                assert!(text.contains(part), "{part} at {width}x{height} of {seats}\n{text}");
+            }
+        }
+    }
+    let small = drawn(&screen(view(4, 2)), 30, 10, Colours::Full);
+    assert!(small.contains("needs 40 × 14"), "{small}");
+}
+
+#[test]
+fn a_name_cannot_write_over_the_table() {
+    let mut view = view(3, 1);
+    view.seats[0].name = "a\u{1b}[2Jb\u{202e}".to_owned();
+    let text = drawn(&screen(view), 160, 50, Colours::Full);
+    assert!(text.contains("a\\u{1b}[2Jb"), "{text}");
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
+}
+
+#[test]
+fn a_refusal_stands_above_the_moves() {
+    let mut screen = screen(view(4, 2));
+    screen.tell("That amount is not allowed. Choose one from 10 to 490 credits.", Tone::Bad);
+    let text = drawn(&screen, 80, 24, Colours::None);
+    assert!(text.contains("Choose one from 10 to 490") && text.contains("Check"), "{text}");
+}
+
+#[test]
+fn the_log_tells_of_decisions_in_the_second_person() {
+    let mut screen = screen(view(4, 2));
+    let bet = Move { kind: MoveKind::Bet.into(), amount_credits: 60, ..Move::default() };
+    let action = pb::HandAction {
+        hand_no: 17,
+        seat: 2,
+        decision: Some(bet),
+        phase: pb::HandPhase::Betting.into(),
+        ..pb::HandAction::default()
+    };
+    let update =
+        pb::TableUpdate { sequence: 1, record_time: None, what: Some(What::Action(action)) };
+    screen.apply(&WatchMessage::Update(Box::new(update)), NOW);
+    assert!(drawn(&screen, 80, 24, Colours::None).contains("You bet 60"));
+}
