@@ -4,6 +4,10 @@
 
 pub mod bot;
 pub mod strategy;
+pub mod strength;
+pub mod thinking;
 
 pub use bot::{BotEnd, BotOptions, BotReport, run_bot};
 pub use strategy::Strategy;
+pub use strength::Strength;
+pub use thinking::Thinking;
