@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bots::{BotEnd, BotOptions, BotReport, Strength, Thinking};
+use bots::{BotEnd, BotOptions, BotReport, Skill, Thinking};
 use chassis::auth::Role;
 use client::checkpoints::{CheckpointMonitor, DirectoryStore, SharedMonitor};
 use client::{Client, EvidenceDirectory, WatchMessage};
@@ -29,11 +29,11 @@ pub(crate) const NAME: &str = "Demo";
 const GAMES: [&str; 8] =
     ["dice", "spike", "swg", "electronic", "coruscant", "force", "eleven", "kessel"];
 /// Bots of a demo table, which has one seat more.
-const CREW: &[Strength] = &Strength::ALL;
+const CREW: &[Skill] = &Skill::ALL;
 /// Bots of a run of a fixed number of hands.
-const UNPACED_CREW: &[Strength] =
-    &[Strength::Regular, Strength::Regular, Strength::Regular, Strength::Beginner];
-/// Names of bots of each strength. That they are bots, a mark of the room says.
+const UNPACED_CREW: &[Skill] =
+    &[Skill::Regular, Skill::Regular, Skill::Regular, Skill::Beginner];
+/// Names of bots of each skill. That they are bots, a mark of the room says.
 const NAMES: [[&str; 8]; 3] = [
     ["Dax", "Pell", "Wim", "Tikka", "Noro", "Bibs", "Jun", "Opal"],
     ["Mirra", "Joss", "Kel", "Sabo", "Renn", "Ulla", "Tarn", "Hedda"],
@@ -86,7 +86,7 @@ impl DemoOptions {
         (1..).zip(games).map(|(number, game)| (name(number), game.to_owned())).collect()
     }
 
-    const fn crew(&self) -> &'static [Strength] {
+    const fn crew(&self) -> &'static [Skill] {
         if self.hands.is_some() { UNPACED_CREW } else { CREW }
     }
 
@@ -122,7 +122,7 @@ struct BotPlayer {
     id: PlayerId,
     client: Client,
     table: TableId,
-    strength: Strength,
+    skill: Skill,
     /// What its strategy and its times are made from.
     seed: u64,
     thinking: Thinking,
@@ -167,9 +167,9 @@ impl Demo {
         stop: &CancellationToken,
     ) {
         let Some(player) = self.bots.get(number) else { return };
-        let BotPlayer { client, table, strength, seed, thinking, .. } = player;
+        let BotPlayer { client, table, skill, seed, thinking, .. } = player;
         let (client, table, stop) = (client.clone(), *table, stop.clone());
-        let strategy = strength.strategy(*seed);
+        let strategy = skill.strategy(*seed);
         let bot = BotOptions { seat: 0, buy_in: Credits::ZERO, thinking: *thinking };
         let playing = async move {
             stop.run_until_cancelled(tokio::time::sleep(delay)).await;
@@ -279,7 +279,7 @@ async fn open_bots(
     let kept = options.evidence.as_deref().map(evidence::open).transpose()?;
     let mut bots: Vec<BotPlayer> = Vec::new();
     for table in tables {
-        for &strength in options.crew() {
+        for &skill in options.crew() {
             let number = bots.len();
             let id = player_id(room, &format!("bot {number}"))?;
             let client = bot_client(room, number, id, kept.as_ref())?;
@@ -287,13 +287,16 @@ async fn open_bots(
             client.open_account(None).await?;
             // Before it sits down, so that nobody sees it without its mark.
             operator.mark_player(id, true).await?;
-            let others = bots.iter().filter(|bot| bot.strength == strength).count();
-            client.set_name(&bot_name(strength, others)).await?;
+            let others = bots.iter().filter(|bot| bot.skill == skill).count();
+            let name = bot_name(skill, others);
+            if client.get_player(None).await?.name != name {
+                client.set_name(&name).await?;
+            }
             top_up(operator, id, ISSUE_REASON).await?;
             let seed = bot_seed(room, number)?;
             let like_people = Thinking::LikePeople(seed);
             let thinking = options.fixed_time().map_or(like_people, Thinking::Fixed);
-            bots.push(BotPlayer { id, client, table: table.id, strength, seed, thinking });
+            bots.push(BotPlayer { id, client, table: table.id, skill, seed, thinking });
         }
     }
     Ok(bots)
@@ -317,14 +320,14 @@ fn bot_client(
     })
 }
 
-/// Name that a bot is shown under, beside others of its strength.
-fn bot_name(strength: Strength, others: usize) -> String {
-    let names = match strength {
-        Strength::Beginner => NAMES[0],
-        Strength::Regular => NAMES[1],
-        Strength::Expert => NAMES[2],
+/// Name that a bot is shown under, beside others of its skill.
+fn bot_name(skill: Skill, others: usize) -> String {
+    let names = match skill {
+        Skill::Beginner => NAMES[0],
+        Skill::Regular => NAMES[1],
+        Skill::Expert => NAMES[2],
     };
-    format!("{} the {}", names[others % names.len()], strength.name())
+    format!("{} the {}", names[others % names.len()], skill.name())
 }
 
 /// Running bots, by number.

@@ -3,5 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod hands;
-mod strengths;
+mod skills;
 mod table;
