@@ -45,7 +45,8 @@ fn check(game: &str, deals: u64) {
     let results: Vec<[i64; 3]> = (1..=deals).map(|deal| gains(variant, deal)).collect();
     for deals in [40, 80, 120, 160, 240, 320] {
         for (weak, strong) in [(0, 1), (1, 2)] {
-            let differences: Vec<i64> = results.iter().take(deals).map(|of| of[strong] - of[weak]).collect();
+            let differences: Vec<i64> =
+                results.iter().take(deals).map(|of| of[strong] - of[weak]).collect();
             let sigmas = sigmas(&differences);
             println!("{game}: {strong} over {weak}: {sigmas:.1} in {deals}");
         }

@@ -69,6 +69,7 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
             seats: view.players.iter().map(place).collect(),
             standing: Some(pb::Standing {
                 hand_pot_credits: view.hand_pot.get(),
+                sabacc_pot_credits: view.sabacc_pot.get(),
                 seats: view.players.iter().map(standing).collect(),
                 ..pb::Standing::default()
             }),

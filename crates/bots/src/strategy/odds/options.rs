@@ -6,7 +6,7 @@ use rules::{Card, Cards, GameState, SpikeState};
 
 use super::bets::{Estimate, bet};
 use super::deal::{Packs, Rivals, Tally, WHOLE_POT, deal_count};
-use super::situation::Situation;
+use super::situation::{Money, Situation};
 use super::{card_move, find_legal, plain_move};
 
 /// Effect of a choice on the hand.
@@ -26,6 +26,8 @@ enum Gain {
 
 const KEEP: Change = Change { drop: None, gain: Gain::Nothing };
 
+/// Most that the Sabacc Pot counts, in pots.
+const MAX_PRIZE: u64 = 50;
 /// Share of the pot, in thousandths, from which on a hand is protected from shifts.
 const MIN_SAFE: i64 = 550;
 /// Share of the pot, in thousandths, up to which a locked hand is unlocked.
@@ -44,7 +46,10 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     let changes: Vec<Change> = choices.iter().map(|(change, _)| *change).collect();
     let tallies = evaluate(situation, &changes, generator);
     let penalty = penalty(situation);
-    let value = |tally: &Tally| tally.equity() - tally.bomb_rate() * penalty / WHOLE_POT;
+    let value = |tally: &Tally| {
+        let prize = sabacc_pot_share(situation, *tally);
+        tally.equity() + prize - tally.bomb_rate() * penalty / WHOLE_POT
+    };
     let best = (0..choices.len()).max_by_key(|&at| value(&tallies[at]))?;
     let (change, decision) = choices.get(best)?;
     let equity = tallies[best].equity();
@@ -66,6 +71,13 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
         return Some(card_move(MoveKind::Unlock, &[card]));
     }
     Some(decision.clone())
+}
+
+/// Returns the average win from the Sabacc Pot, in thousandths of the pot.
+fn sabacc_pot_share(situation: &Situation<'_>, tally: Tally) -> i64 {
+    let Money { pot, sabacc_pot, .. } = situation.money;
+    let pots = sabacc_pot.min(pot.saturating_mul(MAX_PRIZE)) * 1000 / pot.max(1);
+    tally.special_equity() * i64::try_from(pots).unwrap_or(0) / 1000
 }
 
 /// Returns the cost of a bombed-out hand, in thousandths of the pot: half while the hand is not
@@ -142,11 +154,13 @@ fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     let changes = changes_after_betting(situation);
     let tallies = evaluate(situation, &changes, generator);
     let costs = penalty(situation);
-    let best = tallies
-        .iter()
-        .max_by_key(|tally| tally.equity() - tally.bomb_rate() * costs / WHOLE_POT)?;
+    let best = tallies.iter().max_by_key(|tally| {
+        let prize = sabacc_pot_share(situation, **tally);
+        tally.equity() + prize - tally.bomb_rate() * costs / WHOLE_POT
+    })?;
     let chances = Estimate {
         equity: best.equity(),
+        prize: sabacc_pot_share(situation, *best),
         penalty: best.bomb_rate() * costs / WHOLE_POT,
         fold_cost: situation.rules.fold_penalty().get(),
         opponents: situation.opponents.len(),
@@ -186,7 +200,11 @@ fn evaluate(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRn
         );
         for (change, tally) in changes.iter().zip(&mut tallies) {
             let strength = situation.scale.strength(&apply_change(&situation.hand, *change, drawn));
-            tally.record(rivals.share(strength), strength.is_none());
+            let share = rivals.share(strength);
+            tally.record(share, strength.is_none());
+            if situation.special.is_some_and(|least| strength >= Some(least)) {
+                tally.record_special(share);
+            }
         }
     }
     tallies
