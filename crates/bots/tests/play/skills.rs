@@ -5,7 +5,8 @@
 //! gains, summed over the six. Chance follows from fixed seeds, so a run is the same each time.
 //!
 //! Bound: the mean difference is more than [`MIN_SIGMAS`] standard errors above zero. If two skills
-//! were equal, a fresh choice of seeds would pass that in fewer than one of 700 cases.
+//! were equal, a fresh choice of seeds would pass that in fewer than one of 700 cases. A game where
+//! luck is large beside play, as with the Sabacc Pot of `swg`, needs more deals for it.
 
 use bots::Skill;
 
@@ -40,56 +41,53 @@ fn sigmas(differences: &[i64]) -> f64 {
 
 /// Checks the order of the skills over this number of deals.
 fn check(game: &str, deals: u64) {
-    let started = std::time::Instant::now();
     let variant = rules::variant(game).unwrap();
     let results: Vec<[i64; 3]> = (1..=deals).map(|deal| gains(variant, deal)).collect();
-    for deals in [40, 80, 120, 160, 240, 320] {
-        for (weak, strong) in [(0, 1), (1, 2)] {
-            let differences: Vec<i64> =
-                results.iter().take(deals).map(|of| of[strong] - of[weak]).collect();
-            let sigmas = sigmas(&differences);
-            println!("{game}: {strong} over {weak}: {sigmas:.1} in {deals}");
-        }
+    for (weak, strong) in [(0, 1), (1, 2)] {
+        let differences: Vec<i64> = results.iter().map(|of| of[strong] - of[weak]).collect();
+        let sigmas = sigmas(&differences);
+        let [weak, strong] = [weak, strong].map(|at: usize| Skill::ALL[at].name());
+        println!("{game}: {strong} over {weak}: {sigmas:.1} standard errors in {deals} deals");
+        assert!(sigmas > MIN_SIGMAS, "{game}: {strong} over {weak}: {sigmas:.1}");
     }
-    println!("{game} took {:?}", started.elapsed());
 }
 
 #[test]
 fn coruscant() {
-    check("coruscant", 320);
+    check("coruscant", 60);
 }
 
 #[test]
 fn dice() {
-    check("dice", 320);
+    check("dice", 40);
 }
 
 #[test]
 fn electronic() {
-    check("electronic", 320);
+    check("electronic", 80);
 }
 
 #[test]
 fn eleven() {
-    check("eleven", 320);
+    check("eleven", 30);
 }
 
 #[test]
 fn force() {
-    check("force", 320);
+    check("force", 100);
 }
 
 #[test]
 fn kessel() {
-    check("kessel", 320);
+    check("kessel", 120);
 }
 
 #[test]
 fn spike() {
-    check("spike", 320);
+    check("spike", 60);
 }
 
 #[test]
 fn swg() {
-    check("swg", 320);
+    check("swg", 640);
 }

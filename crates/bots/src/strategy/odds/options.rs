@@ -2,11 +2,11 @@
 
 use proto::common::v1::{Move, MoveKind};
 use rand::rngs::StdRng;
-use rules::{Card, Cards, GameState, SpikeState};
+use rules::{Card, Cards, GameState, SpikeState, Strength};
 
 use super::bets::{Estimate, bet};
 use super::deal::{Packs, Rivals, Tally, WHOLE_POT, deal_count};
-use super::situation::{Money, Situation};
+use super::situation::{Money, Opponent, Situation};
 use super::{card_move, find_legal, plain_move};
 
 /// Effect of a choice on the hand.
@@ -81,10 +81,11 @@ fn sabacc_pot_share(situation: &Situation<'_>, tally: Tally) -> i64 {
 }
 
 /// Returns the cost of a bombed-out hand, in thousandths of the pot: half while the hand is not
-/// called and can still improve.
+/// called and can still improve. In `swg` nobody calls, and a lap of draws is mostly the last.
 fn penalty(situation: &Situation<'_>) -> i64 {
     if situation.rules.has_bomb_out_penalty() {
-        if situation.is_called { WHOLE_POT } else { WHOLE_POT / 2 }
+        let is_last = situation.is_called || matches!(situation.game, GameState::Swg(_));
+        if is_last { WHOLE_POT } else { WHOLE_POT / 2 }
     } else {
         0
     }
@@ -192,12 +193,9 @@ fn evaluate(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRn
     for _ in 0..deal_count(changes.len() + situation.opponents.len()) {
         packs.reset();
         let drawn = packs.deal(0, generator);
-        let rivals = Rivals::of(
-            situation
-                .opponents
-                .iter()
-                .map(|other| situation.scale.strength(&packs.hand(other, generator))),
-        );
+        let rivals = situation.opponents.iter();
+        let rivals =
+            Rivals::of(rivals.map(|other| rival_strength(situation, other, &mut packs, generator)));
         for (change, tally) in changes.iter().zip(&mut tallies) {
             let strength = situation.scale.strength(&apply_change(&situation.hand, *change, drawn));
             let share = rivals.share(strength);
@@ -208,6 +206,24 @@ fn evaluate(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRn
         }
     }
     tallies
+}
+
+/// Returns the strength of an opponent's hand. In `swg` whoever holds the two cards that they were
+/// dealt draws, unless they are good enough.
+fn rival_strength(
+    situation: &Situation<'_>,
+    other: &Opponent,
+    packs: &mut Packs,
+    generator: &mut StdRng,
+) -> Option<Strength> {
+    let mut hand = packs.hand(other, generator);
+    let strength = situation.scale.strength(&hand);
+    let draws = matches!(situation.game, GameState::Swg(_)) && hand.len() == 2;
+    if !draws || strength >= situation.good_enough {
+        return strength;
+    }
+    hand.extend(packs.deal(0, generator));
+    situation.scale.strength(&hand)
 }
 
 fn apply_change(mine: &[Card], change: Change, drawn: Option<Card>) -> Cards {

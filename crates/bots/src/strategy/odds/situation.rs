@@ -26,6 +26,8 @@ pub(super) struct Situation<'a> {
     /// Least strength with which the main pot's winner takes the Sabacc Pot too; none where a
     /// strength does not tell.
     pub(super) special: Option<Strength>,
+    /// Strength from which on people stand in `swg`: that of a total of 18.
+    pub(super) good_enough: Option<Strength>,
     /// Round of the hand, from 1.
     pub(super) round: u32,
     pub(super) is_called: bool,
@@ -81,6 +83,7 @@ impl<'a> Situation<'a> {
             .collect();
         let standing = state.my_standing();
         let special = least_special(&game, rules, &scale);
+        let good_enough = special.and_then(|_| strength_of(rules, &scale, ["S15", "C3"]));
         Some(Situation {
             rules,
             scale,
@@ -92,6 +95,7 @@ impl<'a> Situation<'a> {
             opponents: others,
             unseen,
             special,
+            good_enough,
             money: Money {
                 sabacc_pot: state.standing().map_or(0, |standing| standing.sabacc_pot_credits),
                 pot: state.standing().map_or(0, |standing| standing.hand_pot_credits),
@@ -114,17 +118,19 @@ impl<'a> Situation<'a> {
     }
 }
 
+/// Returns the strength of a hand of these two cards.
+fn strength_of(rules: &RuleSet, scale: &Evaluator, codes: [&str; 2]) -> Option<Strength> {
+    let deck = rules.variant().deck;
+    let cards: Cards = codes.iter().filter_map(|code| deck.parse(code).nth(0)).collect();
+    scale.strength(&cards)
+}
+
 /// Returns the least strength of a hand that takes the Sabacc Pot, in the games to 23: that of +23 or
 /// of -23.
 fn least_special(game: &GameState, rules: &RuleSet, scale: &Evaluator) -> Option<Strength> {
     match game {
         GameState::Dice(_) | GameState::Electronic(_) | GameState::Swg(_) => {
-            let deck = rules.variant().deck;
-            let strength = |codes: [&str; 2]| {
-                let cards: Cards =
-                    codes.iter().filter_map(|code| deck.parse(code).nth(0)).collect();
-                scale.strength(&cards)
-            };
+            let strength = |codes| strength_of(rules, scale, codes);
             Some(strength(["S15", "C8"])?.min(strength(["EvilA", "EnduranceA"])?))
         }
         GameState::Coruscant(_)
