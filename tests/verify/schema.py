@@ -100,6 +100,7 @@ OutcomesTested: 1 uint64 hands; 2 enum look; 3 uint64 looks_at_all; 4 uint64 loo
 Pick: 1 uint32 n
 PlayerErased: 1 string reason; 2 bytes padding
 PlayerExcluded: 1 bytes player_id; 2 ?uint64 until_micros
+PlayerMarked: 1 bool bot
 PotRefundDue: 1 bytes transfer_id; 2 *RosterSeat shares
 PotRefunded:
 Promise: 1 bytes rules_hash; 2 Commitment commitment
@@ -155,6 +156,7 @@ EVENTS = {
     46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
     50: "HandContinued", 51: "TableDisabled", 52: "TableEnabled", 60: "GuestSignedIn",
     61: "RefreshTokenUsed", 62: "TokensRevoked", 63: "GameDisabled", 64: "GameEnabled",
+    65: "PlayerMarked",
     100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
     103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 106: "EntropyFailed",
     107: "OutcomesTested", 108: "BiasFound", 109: "PromisesLost", 200: "AccountOpened",

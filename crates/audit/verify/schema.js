@@ -91,6 +91,7 @@ Promise rules_hash:bytes=1 commitment:Commitment=2
 PromisesLost table_id:bytes=1 hand_no:u64=2 promise:Promise=3
 
 PlayerErased reason:string=1 padding:bytes=2
+PlayerMarked bot:bool=1
 GuestSignedIn refresh_sha256:bytes=1
 RefreshTokenUsed generation:u64=1 refresh_sha256:bytes=2 request_id:bytes=3
 TokensRevoked token_id:string|tokens=1 subject:string|tokens=2 issued_until_micros:u64=3 forget_micros:u64=4 cause:enum=5 reason:string=6 padding:bytes=7
@@ -121,7 +122,7 @@ PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted Entr
 32 SeedRefused PlayerNamed PlayerErased DisputeOpened DisputeStated DisputeAnswered DisputeReasoned SeatRenamed
 45 EffectStopped EffectResumed StandingFound SeatExcluded HandSuspended HandContinued
 TableDisabled TableEnabled
-60 GuestSignedIn RefreshTokenUsed TokensRevoked GameDisabled GameEnabled
+60 GuestSignedIn RefreshTokenUsed TokensRevoked GameDisabled GameEnabled PlayerMarked
 100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened CommitmentsClosed EntropyFailed OutcomesTested BiasFound PromisesLost
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected

@@ -17,14 +17,15 @@ use client::RetryPolicy;
 use client::TableState;
 use client::chance::{Chance, Notice};
 use client::{Watch, WatchMessage};
-use primitives::{Credits, PlayerId, TableId};
+use primitives::{Credits, PlayerId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1::table_update::What;
-use proto::table::v1::{SeatView, Turn};
+use proto::table::v1::{SeatView, TableUpdate, Turn};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::strategy::Strategy;
+use crate::thinking::{Stakes, Thinker, Thinking};
 
 /// Time for a call in flight, and for standing up, after the bot is told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -43,8 +44,8 @@ pub struct BotOptions {
     pub seat: u32,
     /// Credits to sit down with, clamped to the table's limits; 0: the least.
     pub buy_in: Credits,
-    /// Time to wait before each decision.
-    pub think_time: Duration,
+    /// Time to think before each decision.
+    pub thinking: Thinking,
 }
 
 /// Reason that a bot stopped.
@@ -98,6 +99,8 @@ pub async fn run_bot(
         table,
         bot,
         strategy,
+        thinker: Thinker::new(bot.thinking),
+        room_time: None,
         stop: &stop,
         player: me,
         watch: client.watch(table),
@@ -140,6 +143,9 @@ struct RunningBot<'a, S> {
     table: TableId,
     bot: BotOptions,
     strategy: S,
+    thinker: Thinker,
+    /// Time of the newest update by the room's clock, and when it came.
+    room_time: Option<(UnixMicros, Instant)>,
     stop: &'a CancellationToken,
     player: PlayerId,
     watch: Watch,
@@ -196,7 +202,7 @@ impl<S: Strategy> RunningBot<'_, S> {
             if let Some(turn) = self.state.my_turn().filter(|_| may_decide) {
                 let turn = turn.clone();
                 self.last_decided = Some(due);
-                if self.is_stopped_while_thinking().await {
+                if self.is_stopped_while_thinking(&turn).await {
                     return Ok(BotEnd::Stopped);
                 }
                 self.decide(due.0, &turn).await?;
@@ -218,42 +224,63 @@ impl<S: Strategy> RunningBot<'_, S> {
     fn apply(&mut self, seen: &WatchMessage) {
         self.state.apply(seen);
         match seen {
-            WatchMessage::Snapshot(_) => self.seat_change_pending = false,
-            WatchMessage::Update(update) => match &update.what {
-                Some(What::Seat(changed)) => {
-                    let mine = |seat: &SeatView| wire::field::is_id(&seat.player_id, self.player);
-                    self.seat_change_pending &= !changed.seat.as_ref().is_some_and(mine);
-                }
-                Some(What::HandEnded(_)) if self.state.my_hand_seat().is_some() => {
-                    self.report.hands += 1;
-                }
-                Some(
-                    What::HandStarted(_)
-                    | What::Action(_)
-                    | What::HandEnded(_)
-                    | What::Closed(_)
-                    | What::NextHand(_)
-                    | What::Entropy(_)
-                    | What::Voided(_)
-                    | What::Seed(_)
-                    | What::Suspension(_)
-                    | What::Stopped(_)
-                    | What::Disabled(_),
-                )
-                | None => {}
-            },
+            WatchMessage::Snapshot(_) => {
+                self.seat_change_pending = false;
+                self.room_time = None;
+            }
+            WatchMessage::Update(update) => self.apply_update(update),
             WatchMessage::CaughtUp => {}
         }
     }
 
-    async fn is_stopped_while_thinking(&self) -> bool {
-        if self.bot.think_time.is_zero() {
+    fn apply_update(&mut self, update: &TableUpdate) {
+        let recorded = update.record_time.and_then(wire::time::instant);
+        self.room_time = recorded.map(|at| (at, Instant::now()));
+        match &update.what {
+            Some(What::Seat(changed)) => {
+                let mine = |seat: &SeatView| wire::field::is_id(&seat.player_id, self.player);
+                self.seat_change_pending &= !changed.seat.as_ref().is_some_and(mine);
+            }
+            Some(What::HandEnded(_)) if self.state.my_hand_seat().is_some() => {
+                self.report.hands += 1;
+            }
+            Some(
+                What::HandStarted(_)
+                | What::Action(_)
+                | What::HandEnded(_)
+                | What::Closed(_)
+                | What::NextHand(_)
+                | What::Entropy(_)
+                | What::Voided(_)
+                | What::Seed(_)
+                | What::Suspension(_)
+                | What::Stopped(_)
+                | What::Disabled(_),
+            )
+            | None => {}
+        }
+    }
+
+    async fn is_stopped_while_thinking(&mut self, turn: &Turn) -> bool {
+        let stakes = Stakes {
+            pot: self.state.standing().map_or(0, |standing| standing.hand_pot_credits),
+            stack: self.state.my_standing().map_or(0, |mine| mine.stack_credits),
+        };
+        let time = self.thinker.time(turn, stakes, self.time_left(turn));
+        if time.is_zero() {
             return self.stop.is_cancelled();
         }
         tokio::select! {
             () = self.stop.cancelled() => true,
-            () = tokio::time::sleep(self.bot.think_time) => false,
+            () = tokio::time::sleep(time) => false,
         }
+    }
+
+    /// Time until the clock decides, by the room's own time; none where no update has told that.
+    fn time_left(&self, turn: &Turn) -> Option<Duration> {
+        let (told, came) = self.room_time?;
+        let deadline = wire::time::instant(turn.deadline?)?;
+        Some(deadline.since(told.plus(came.elapsed())))
     }
 
     /// Logs what a player would read, and sits out if its number is not in the hand.

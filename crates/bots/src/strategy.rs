@@ -1,5 +1,6 @@
 //! Strategies of bots. A strategy sees its player's view and chooses one of the legal moves.
 
+mod beginner;
 mod odds;
 mod pick;
 mod random;
@@ -8,6 +9,7 @@ mod steady;
 use proto::common::v1::Move;
 use proto::table::v1::Turn;
 
+pub use beginner::Beginner;
 pub use odds::Odds;
 pub use pick::pick;
 pub use random::Random;

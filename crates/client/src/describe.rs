@@ -35,13 +35,20 @@ impl TableState {
         })
     }
 
-    /// Returns the chosen name of this player if they hold the seat, otherwise their pseudonym.
+    /// Returns the chosen name of this player, and the mark of a bot, if they hold the seat; otherwise
+    /// their pseudonym.
     fn display_name(&self, seat: u32, player: PlayerId) -> String {
         let here =
             |it: &&pb::SeatView| it.seat == seat && wire::field::is_id(&it.player_id, player);
-        let name = self.view().seats.iter().find(here).map(|seat| seat.name.as_str());
-        name_or_pseudonym(name.unwrap_or_default(), player)
+        let here = self.view().seats.iter().find(here);
+        let name = name_or_pseudonym(here.map_or("", |seat| seat.name.as_str()), player);
+        name + bot_suffix(here.is_some_and(|seat| seat.bot))
     }
+}
+
+/// Returns what follows the name of a bot. No name has a comma in it.
+const fn bot_suffix(bot: bool) -> &'static str {
+    if bot { ", a bot" } else { "" }
 }
 
 /// Returns a player's name, or their pseudonym if it is empty.
@@ -99,7 +106,8 @@ fn describe_seat(changed: &pb::SeatChanged) -> Option<String> {
     let seat = changed.seat.as_ref()?;
     let player = wire::field::player_id(&seat.player_id);
     let house = if seat.house { ", the house's" } else { "" };
-    let named = |player| format!(" ({}{house})", name_or_pseudonym(&seat.name, player));
+    let bot = bot_suffix(seat.bot);
+    let named = |player| format!(" ({}{bot}{house})", name_or_pseudonym(&seat.name, player));
     let player = player.map(named);
     let who = format!("seat {}{}", seat.seat, player.unwrap_or_default());
     if changed.vacated {

@@ -43,6 +43,24 @@ impl Client {
         .await
     }
 
+    /// Marks a player as a bot, or clears the mark. For operators.
+    ///
+    /// # Errors
+    /// See [`Error`]; `PLAYER_ERASED` for a player who was erased.
+    pub async fn mark_player(&self, player: PlayerId, bot: bool) -> Result<(), Error> {
+        let request = pb::MarkPlayerRequest {
+            request_id: self.request_id(),
+            player_id: player.to_string(),
+            bot,
+        };
+        let pb::MarkPlayerResponse {} = self
+            .call_with_retries(request, |channel, request| async move {
+                PeopleServiceClient::new(channel).mark_player(request).await
+            })
+            .await?;
+        Ok(())
+    }
+
     /// Erases a player: nobody can read personal data about them afterwards. For operators; the
     /// reason stays readable for ever.
     ///

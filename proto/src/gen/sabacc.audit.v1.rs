@@ -1722,6 +1722,9 @@ pub struct WithheldEntropy {
     /// It was opened after the burn.
     #[prost(bool, tag = "3")]
     pub opened: bool,
+    /// The house says now that a program plays for this player.
+    #[prost(bool, tag = "4")]
+    pub bot: bool,
 }
 /// Counts of hand numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

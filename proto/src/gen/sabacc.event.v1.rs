@@ -371,6 +371,14 @@ pub struct PlayerNamed {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
 }
+/// Player's stream: the house says whether a program plays for this player. Not sealed, for a mark is for everybody to see;
+/// who has set or cleared it is the event's actor, an operator. It stays when the player is erased.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlayerMarked {
+    /// True: a program plays. False: the mark is cleared.
+    #[prost(bool, tag = "1")]
+    pub bot: bool,
+}
 /// Player's stream: the key of everything personal is destroyed. Nothing is recorded of him here after this.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PlayerErased {
@@ -483,7 +491,8 @@ pub mod tokens_revoked {
         Subject(::prost::alloc::string::String),
     }
 }
-/// Table stream: who sits there is shown under another name from now on. The name itself is in his own stream.
+/// Table stream: who sits there is shown under another name, or as a bot or not, from now on. Name and mark themselves are in
+/// his own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SeatRenamed {
     /// The seat's number.
@@ -1228,6 +1237,8 @@ pub enum EventType {
     GameDisabled = 63,
     /// GameEnabled
     GameEnabled = 64,
+    /// PlayerMarked
+    PlayerMarked = 65,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -1336,6 +1347,7 @@ impl EventType {
             Self::TokensRevoked => "EVENT_TYPE_TOKENS_REVOKED",
             Self::GameDisabled => "EVENT_TYPE_GAME_DISABLED",
             Self::GameEnabled => "EVENT_TYPE_GAME_ENABLED",
+            Self::PlayerMarked => "EVENT_TYPE_PLAYER_MARKED",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -1417,6 +1429,7 @@ impl EventType {
             "EVENT_TYPE_TOKENS_REVOKED" => Some(Self::TokensRevoked),
             "EVENT_TYPE_GAME_DISABLED" => Some(Self::GameDisabled),
             "EVENT_TYPE_GAME_ENABLED" => Some(Self::GameEnabled),
+            "EVENT_TYPE_PLAYER_MARKED" => Some(Self::PlayerMarked),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),

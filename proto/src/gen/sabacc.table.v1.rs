@@ -142,7 +142,26 @@ pub struct GetPlayerResponse {
     /// He was erased.
     #[prost(bool, tag = "3")]
     pub erased: bool,
+    /// The house says that a program plays for them. False says nothing: nobody can prove that a person plays.
+    #[prost(bool, tag = "4")]
+    pub bot: bool,
 }
+/// Marks a player as a bot, or clears the mark.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MarkPlayerRequest {
+    /// A UUID as text: names this command; repeating it changes nothing.
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+    /// A UUID as text. It may be one that has never sat down.
+    #[prost(string, tag = "2")]
+    pub player_id: ::prost::alloc::string::String,
+    /// True: a program plays for them. False: clears the mark.
+    #[prost(bool, tag = "3")]
+    pub bot: bool,
+}
+/// It is on record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MarkPlayerResponse {}
 /// Erases a player.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ErasePlayerRequest {
@@ -299,6 +318,33 @@ pub mod people_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("sabacc.table.v1.PeopleService", "GetPlayer"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Mark a player as a bot, or clear the mark: everybody sees it at their seats from then on, at every table. The mark is the
+        /// house's word that a program plays; that nobody's program plays for a player without it, no room can know. Players
+        /// cannot set or clear it, neither their own nor another's. Refused once the player is erased. An operator's act.
+        pub async fn mark_player(
+            &mut self,
+            request: impl tonic::IntoRequest<super::MarkPlayerRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MarkPlayerResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.PeopleService/MarkPlayer",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.PeopleService", "MarkPlayer"));
             self.inner.unary(req, path, codec).await
         }
         /// Become a player of a room for play money, without an account elsewhere: a new player with starting credits, and tokens.
@@ -464,6 +510,16 @@ pub mod people_service_server {
             request: tonic::Request<super::GetPlayerRequest>,
         ) -> std::result::Result<
             tonic::Response<super::GetPlayerResponse>,
+            tonic::Status,
+        >;
+        /// Mark a player as a bot, or clear the mark: everybody sees it at their seats from then on, at every table. The mark is the
+        /// house's word that a program plays; that nobody's program plays for a player without it, no room can know. Players
+        /// cannot set or clear it, neither their own nor another's. Refused once the player is erased. An operator's act.
+        async fn mark_player(
+            &self,
+            request: tonic::Request<super::MarkPlayerRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MarkPlayerResponse>,
             tonic::Status,
         >;
         /// Become a player of a room for play money, without an account elsewhere: a new player with starting credits, and tokens.
@@ -661,6 +717,51 @@ pub mod people_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetPlayerSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.PeopleService/MarkPlayer" => {
+                    #[allow(non_camel_case_types)]
+                    struct MarkPlayerSvc<T: PeopleService>(pub Arc<T>);
+                    impl<
+                        T: PeopleService,
+                    > tonic::server::UnaryService<super::MarkPlayerRequest>
+                    for MarkPlayerSvc<T> {
+                        type Response = super::MarkPlayerResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::MarkPlayerRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as PeopleService>::mark_player(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = MarkPlayerSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2337,6 +2438,9 @@ pub struct TableSummary {
     /// Set: the table is disabled, and starts no hand.
     #[prost(message, optional, tag = "10")]
     pub disabled: ::core::option::Option<Disabled>,
+    /// Number of the taken seats that the house marks as bots: SeatView.bot.
+    #[prost(uint32, tag = "11")]
+    pub bots: u32,
 }
 /// Asks for a player's seats.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3163,6 +3267,10 @@ pub struct SeatView {
     /// The house says that the player is its own. A house that cheats does not say so.
     #[prost(bool, tag = "7")]
     pub house: bool,
+    /// The house says that a program plays here: PeopleService.MarkPlayer. False says nothing: nobody can prove that a person
+    /// plays.
+    #[prost(bool, tag = "8")]
+    pub bot: bool,
 }
 /// A time for which a player who withheld entropy is not dealt in at a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -105,7 +105,8 @@ fn describe(row: &HandRow) -> anyhow::Result<String> {
 fn describe_withheld(withheld: &WithheldEntropy) -> anyhow::Result<String> {
     let player: PlayerId = parse_id(&withheld.player_id)?;
     let opened = if withheld.opened { "opened it after the burn" } else { "never opened it" };
-    Ok(format!(": seat {} (player {player}) withheld its entropy and {opened}", withheld.seat))
+    let (seat, bot) = (withheld.seat, if withheld.bot { ", a bot" } else { "" });
+    Ok(format!(": seat {seat} (player {player}{bot}) withheld its entropy and {opened}"))
 }
 
 const fn outcome_words(outcome: HandOutcome) -> &'static str {
@@ -172,8 +173,8 @@ fn row_json(row: &HandRow) -> anyhow::Result<Value> {
     let table: TableId = parse_id(&row.table_id)?;
     let withheld = row.withheld.iter().map(|withheld| {
         let player: PlayerId = parse_id(&withheld.player_id)?;
-        let (seat, opened) = (withheld.seat, withheld.opened);
-        Ok(json!({ "seat": seat, "player": player.to_string(), "opened": opened }))
+        let WithheldEntropy { seat, player_id: _, opened, bot } = withheld;
+        Ok(json!({ "seat": seat, "player": player.to_string(), "opened": opened, "bot": bot }))
     });
     Ok(json!({
         "table": table.to_string(),
@@ -272,6 +273,7 @@ mod tests {
             seat,
             player_id: PlayerId([1; 16]).to_string(),
             opened,
+            bot: opened,
         };
         let burnt = HandRow {
             withheld: vec![of(2, false), of(4, true)],

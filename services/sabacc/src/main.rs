@@ -67,7 +67,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a whole card room on this machine, with a demo table.
+    /// Run a whole card room on this machine, with demo tables.
     Up(up::Options),
     /// Play with many bots at many tables at once; measure and audit it.
     Load(bench::load::Options),

@@ -185,7 +185,8 @@ async fn close(
 
 fn describe(table: &TableSummary) -> String {
     let TableSummary { table_id, name, variant, seats, seated, hand_no, .. } = table;
-    let TableSummary { ante_credits: ante, min_buy_in_credits, max_buy_in_credits, .. } = table;
+    let TableSummary { ante_credits: ante, min_buy_in_credits, max_buy_in_credits, bots, .. } =
+        table;
     let name = output::one_line(name);
     let id = output::one_line(table_id);
     let stakes = format!("ante {ante}, buy-in {min_buy_in_credits} to {max_buy_in_credits}");
@@ -193,7 +194,7 @@ fn describe(table: &TableSummary) -> String {
         format!("  disabled: {}", output::one_line(&disabled.reason))
     });
     format!(
-        "{id}  {variant:<10} {seated}/{seats} seats  {stakes:<32}  hand {hand_no:<8} {name}{disabled}"
+        "{id}  {variant:<10} {seated}/{seats} seats, {bots} bots  {stakes:<32}  hand {hand_no:<8} {name}{disabled}"
     )
 }
 
@@ -201,7 +202,7 @@ fn as_json(table: &TableSummary) -> Value {
     let TableSummary { table_id, name, variant, seats, seated, hand_no, .. } = table;
     json!({
         "table": table_id, "name": name, "game": variant,
-        "seats": seats, "seated": seated, "hand_no": hand_no, "ante": table.ante_credits,
+        "seats": seats, "seated": seated, "bots": table.bots, "hand_no": hand_no, "ante": table.ante_credits,
         "min_buy_in": table.min_buy_in_credits, "max_buy_in": table.max_buy_in_credits,
         "disabled": table.disabled.as_ref().map(|disabled| &disabled.reason),
     })

@@ -1,4 +1,4 @@
-//! `sabacc up`: a whole room on one machine, with a demo table.
+//! `sabacc up`: a whole room on one machine, with demo tables.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::audits;
 use crate::data_directory::DataDirectory;
-use crate::demo::{Demo, DemoOptions};
+use crate::demo::{Demo, DemoOptions, DemoTable};
 use crate::output::{self, Progress};
 use crate::room::{self, Room, RoomOptions};
 use crate::seed_tables::SeedTables;
@@ -34,11 +34,15 @@ pub(crate) struct Options {
     /// Start no demo table and no bots.
     #[arg(long, conflicts_with = "hands")]
     no_bots: bool,
-    /// The game of the demo table.
+    /// Number of demo tables, 1 to 8, each of another game: three bots, and a free seat.
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with_all = ["hands", "no_bots"],
+        value_parser = clap::value_parser!(u8).range(1..=8))]
+    demo_tables: u8,
+    /// The game of the first demo table.
     #[arg(long, value_name = "VARIANT", default_value = "dice")]
     game: String,
     /// Milliseconds that a bot thinks before each decision, and a fifth of the pause between hands
-    /// of a new demo table [default: 400, or 0 with --hands].
+    /// of a new demo table [default: times like people's, or 0 with --hands].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
     thinking: Option<u64>,
     /// A witness that follows every log of this room: its address and its key, as `sabacc witness`
@@ -162,21 +166,27 @@ async fn serve(
     progress: &Progress,
     signals: &Drain,
 ) -> anyhow::Result<bool> {
-    let pace = DemoOptions {
+    let plan = DemoOptions {
+        game: options.game.clone(),
+        tables: options.demo_tables.into(),
         hands: options.hands,
         think_time: options.thinking.map(Duration::from_millis),
         evidence: options.evidence.clone(),
     };
     if let Some(hands) = options.hands {
-        let demo = Demo::open(room, &options.game, &pace).await?;
-        progress.print(&format!("{hands} hands of {} on table {}", options.game, demo.table));
+        let demo = Demo::open(room, &plan).await?;
+        for DemoTable { id, game, .. } in &demo.tables {
+            progress.print(&format!("{hands} hands of {game} on table {id}"));
+        }
         let played = demo.play_out(hands, progress).await?;
         return audits::audit_run(room, &played, json, progress).await;
     }
     if !options.no_bots {
-        let demo = Demo::open(room, &options.game, &pace).await?;
-        progress.print(&format!("four bots play {} on table {}", options.game, demo.table));
-        print_hints(room, &demo);
+        let demo = Demo::open(room, &plan).await?;
+        for DemoTable { id, name, game } in &demo.tables {
+            progress.print(&format!("{name}: three bots play {game}, a seat is free: table {id}"));
+        }
+        print_hints(room);
         demo.keep_playing(signals.stopping(), progress).await?;
         return Ok(true);
     }
@@ -199,12 +209,12 @@ fn parse_witness(text: &str) -> Result<(Uri, VerifierKey), String> {
 }
 
 /// Prints the next commands to try.
-fn print_hints(room: &Room, demo: &Demo) {
+fn print_hints(room: &Room) {
     let data = room.folder.path().display();
     let url = room.public_url();
     output::line("");
     output::line(&format!("To play, open {url} in a browser. Or try, in another terminal:"));
-    output::line(&format!("  cargo run --release -- --data {data} watch {}", demo.table));
+    output::line(&format!("  cargo run --release -- --data {data} watch demo"));
     output::line(&format!("  cargo run --release -- --data {data} audit hand latest"));
     output::line(&format!("  cargo run --release -- --data {data} audit ledger"));
     output::line(&format!(

@@ -94,10 +94,11 @@ fn describe(seen: &WatchMessage, state: &TableState, table: TableId, json: bool)
             .to_string(),
         ),
         WatchMessage::Snapshot(view) => Some(output::one_line(&format!(
-            "{} · {} · {} seated · hand {} · sabacc pot {}",
+            "{} · {} · {} seated, {} of them bots · hand {} · sabacc pot {}",
             view.name,
             view.variant,
             view.seats.len(),
+            view.seats.iter().filter(|seat| seat.bot).count(),
             view.hand_no,
             view.sabacc_pot_credits
         ))),

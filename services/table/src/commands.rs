@@ -272,8 +272,8 @@ fn enable(table: &Table, reason: &str) -> Result<Verdict, ApiRefusal> {
     })
 }
 
-/// Publishes the seat again with its player's new name. Not where the player has too many records
-/// already; views show the name all the same.
+/// Publishes the seat again with its player's new name or mark. Not where the player has too many records
+/// already; views show both all the same.
 fn publish_name(table: &Table, player: PlayerId) -> Verdict {
     let answer = pb::SetNameResponse::default();
     let room = table.check_room_for_newcomer(player).is_ok();

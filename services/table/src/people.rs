@@ -1,4 +1,4 @@
-//! People: names, disputes, erasure, guests.
+//! People: names, marks of bots, disputes, erasure, guests.
 //!
 //! Tables know pseudonyms only. Personal data is a name, a player's own words, and the words of an
 //! answer to them. It is recorded in sealed events on streams of their own: a player's, a
@@ -9,6 +9,7 @@
 //!
 //! - [`registry`] folds the log, [`permissions`] decides what players may do, [`text_checks`] what
 //!   may be written. Pure.
+//! - `marks` has the house's word that a program plays for a player.
 //! - `guests` lets people in who have no account elsewhere, and revokes tokens; `sign_ins` is its
 //!   fold of the log, `refresh_token` what a guest comes back with.
 //! - [`directory`] has the names that viewers see, and is the only place that does.
@@ -25,6 +26,7 @@ pub(crate) mod directory;
 mod disputes;
 mod evidence;
 pub(crate) mod guests;
+mod marks;
 pub(crate) mod permissions;
 pub(crate) mod player_keys;
 pub(crate) mod refresh_token;
@@ -90,6 +92,7 @@ impl People {
         let erased: Vec<PlayerId> = registry.erased().collect();
         player_keys.keys.delete(&secret_ids(&erased)).await?;
         erased.into_iter().for_each(|player| directory.erase(player));
+        registry.bots().for_each(|player| directory.set_bot(player, true));
         let people = People {
             log,
             ids,
@@ -155,8 +158,8 @@ impl People {
         self.load_names(&[player]).await.map_err(people_refusal)?;
         let erased =
             self.with_registry(|registry| registry.person(player).is_some_and(|one| one.erased));
-        let name = self.directory.name(player);
-        Ok(pb::GetPlayerResponse { player_id: player.to_string(), name, erased })
+        let (name, bot) = (self.directory.name(player), self.directory.is_bot(player));
+        Ok(pb::GetPlayerResponse { player_id: player.to_string(), name, erased, bot })
     }
 
     /// Checks that a player may sit down, and loads their name.
@@ -165,10 +168,14 @@ impl People {
         self.load_names(&[player]).await.map_err(people_refusal)
     }
 
-    /// Position of the record that named a player last.
+    /// Position of the record that named or marked a player last.
     #[must_use]
-    pub(crate) fn named_at(&self, player: PlayerId) -> Option<Position> {
-        self.with_registry(|registry| Some(registry.person(player)?.named.as_ref()?.1))
+    pub(crate) fn presented_at(&self, player: PlayerId) -> Option<Position> {
+        self.with_registry(|registry| {
+            let person = registry.person(player)?;
+            let named = person.named.as_ref().map(|(_, position)| *position);
+            named.max(person.marked.map(|(_, position)| position))
+        })
     }
 
     /// Gives a player another name. Returns whether anything changed.

@@ -373,16 +373,16 @@ impl RecoveredTable {
         }
     }
 
-    /// Seated players whose names were set after viewers were last shown them, because a stop came
-    /// between. `named_at` gives the position of a player's last name.
+    /// Seated players whose names or marks were set after viewers were last shown them, because a stop
+    /// came between. `presented_at` gives the position of a player's last name or mark.
     #[must_use]
     pub(crate) fn renamed(
         &self,
-        named_at: impl Fn(PlayerId) -> Option<Position>,
+        presented_at: impl Fn(PlayerId) -> Option<Position>,
     ) -> Vec<(PlayerId, Position)> {
         let seats = self.table.seats.iter();
         let outdated = seats.filter_map(|(number, seat)| {
-            let named = named_at(seat.player)?;
+            let named = presented_at(seat.player)?;
             let shown = self.last_shown_at.get(&u32::from(number.get()));
             shown.is_none_or(|shown| *shown < named).then_some((seat.player, named))
         });

@@ -37,6 +37,7 @@ mod closed;
 mod games;
 mod guests;
 mod lists;
+mod marks;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -137,7 +138,8 @@ impl TableRegistry {
         for recovered in recovered {
             let id = recovered.table.id;
             let task = registry.register(id);
-            for (player, named) in recovered.renamed(|player| registry.people.named_at(player)) {
+            for (player, named) in recovered.renamed(|player| registry.people.presented_at(player))
+            {
                 registry.publish_name(id, player, named);
             }
             tokio::spawn(Arc::clone(&registry).run_guarded(recovered, task));
@@ -178,16 +180,22 @@ impl TableRegistry {
         if changed {
             self.dependencies.bounds.count(player, now);
         }
-        if let Some(named) = self.people.named_at(player).filter(|_| changed) {
-            for table in self.dependencies.directory.tables_of(player) {
-                self.publish_name(table, player, named);
-            }
+        if changed {
+            self.publish_player(player);
         }
         Ok(answer)
     }
 
-    /// Has a table publish a player's new name, which is recorded at `named`; retried until the
-    /// table has done so.
+    /// Has every table at which a player sits publish their name and mark.
+    fn publish_player(&self, player: PlayerId) {
+        let Some(recorded) = self.people.presented_at(player) else { return };
+        for table in self.dependencies.directory.tables_of(player) {
+            self.publish_name(table, player, recorded);
+        }
+    }
+
+    /// Has a table publish a player's new name or mark, which is recorded at `named`; retried until
+    /// the table has done so.
     fn publish_name(&self, id: TableId, player: PlayerId, named: Position) {
         let Some(table) = self.running_table(id) else { return };
         let stopped = self.dependencies.log.stopped();

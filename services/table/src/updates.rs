@@ -304,6 +304,7 @@ pub(crate) fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
         name: String::new(),
         exclusion: table.shown_exclusion(number).map(exclusion_view),
         house: seat.is_house,
+        bot: false,
     })
 }
 

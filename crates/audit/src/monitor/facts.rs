@@ -113,7 +113,8 @@ impl Fact {
             | EventType::DisputeReasoned
             | EventType::GuestSignedIn
             | EventType::RefreshTokenUsed
-            | EventType::TokensRevoked => Some(Fact::OfPerson),
+            | EventType::TokensRevoked
+            | EventType::PlayerMarked => Some(Fact::OfPerson),
             EventType::SeedCommitted => Some(Fact::SeedCommitted),
             EventType::SeedSealed => Some(Fact::SeedSealed),
             EventType::OperationPerformed | EventType::CardsOpened => Some(Fact::Dealing),

@@ -186,8 +186,9 @@ mod tests {
             name: String::new(),
             exclusion: None,
             house: false,
+            bot: false,
         };
-        let own = pb::SeatView { house: true, ..seat.clone() };
+        let own = pb::SeatView { house: true, bot: true, ..seat.clone() };
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
         let update = pb::TableUpdate { sequence: 1, record_time: None, what: Some(changed) };
@@ -195,7 +196,7 @@ mod tests {
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(own), vacated: false, your_standing: None });
         let marked = pb::TableUpdate { sequence: 1, record_time: None, what: Some(changed) };
-        let told = "seat 2 (player 1a2b…, the house's) plays with 300";
+        let told = "seat 2 (player 1a2b…, a bot, the house's) plays with 300";
         assert_eq!(describe(&marked).unwrap(), told);
 
         let mut state = crate::TableState::new(None);
@@ -216,5 +217,12 @@ mod tests {
         assert_eq!(describe(&renamed).unwrap(), "seat 2 (Lando) plays with 300");
         state.apply(&crate::WatchMessage::Update(Box::new(renamed)));
         assert_eq!(state.describe(&update).unwrap(), "seat 2 (Lando) bets 20");
+
+        let bot = pb::SeatView { bot: true, ..state.view().seats[0].clone() };
+        let changed =
+            What::Seat(pb::SeatChanged { seat: Some(bot), vacated: false, your_standing: None });
+        let marked = pb::TableUpdate { sequence: 3, record_time: None, what: Some(changed) };
+        state.apply(&crate::WatchMessage::Update(Box::new(marked)));
+        assert_eq!(state.describe(&update).unwrap(), "seat 2 (Lando, a bot) bets 20");
     }
 }

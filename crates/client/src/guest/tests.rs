@@ -113,6 +113,13 @@ impl PeopleService for Served {
         Err(Status::unimplemented("not asked"))
     }
 
+    async fn mark_player(
+        &self,
+        _: Request<pb::MarkPlayerRequest>,
+    ) -> Answer<pb::MarkPlayerResponse> {
+        Err(Status::unimplemented("not asked"))
+    }
+
     async fn sign_out(&self, _: Request<pb::SignOutRequest>) -> Answer<pb::SignOutResponse> {
         Err(Status::unimplemented("not asked"))
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bots::{BotEnd, BotOptions, Strategy, run_bot, strategy};
+use bots::{BotEnd, BotOptions, Strategy, Thinking, run_bot, strategy};
 use client::{Error, TableState, ViolationKind};
 use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
@@ -17,7 +17,7 @@ use crate::hand_fixture::HandFixture;
 
 const TABLE: TableId = TableId([1; 16]);
 const BOT: BotOptions =
-    BotOptions { seat: 2, buy_in: Credits::of(200), think_time: Duration::ZERO };
+    BotOptions { seat: 2, buy_in: Credits::of(200), thinking: Thinking::Fixed(Duration::ZERO) };
 
 fn table() -> Table {
     let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap());
@@ -184,7 +184,7 @@ async fn a_bot_that_thinks_stops_at_once() {
     let fake = FakeServer::new(table());
     let client = fake.client(0).await.without_checks();
     let stop = CancellationToken::new();
-    let bot = BotOptions { think_time: Duration::from_secs(3600), ..BOT };
+    let bot = BotOptions { thinking: Thinking::Fixed(Duration::from_secs(3600)), ..BOT };
     let stopping = async {
         while fake.table().log.len() < 3 {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -65,7 +65,7 @@ table_record! {
         HandSettled SettlementPosted,
     /// Event of a player's or a dispute's stream, or of the stream of revoked tokens.
     Person(PersonEvent): PlayerErased DisputeOpened DisputeAnswered GuestSignedIn RefreshTokenUsed
-        TokensRevoked;
+        TokensRevoked PlayerMarked;
         sealed: PlayerNamed DisputeStated DisputeReasoned,
     /// Event of the stream of the room as a whole.
     Room(RoomEvent): GameDisabled GameEnabled,

@@ -28,7 +28,10 @@ const SHEET = sheet(`
   .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; box-sizing: border-box; width: 100%; max-width: 12rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
   .face { display: grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%; font: 800 .9rem/1 var(--display, sans-serif); color: #fff; background: hsl(var(--hue, 200) 45% 38%); text-transform: uppercase; }
   sabacc-clock { --clock: 2.5rem; grid-row: span 2; }
-  .name { font: 650 .875rem/1.2 var(--text, sans-serif); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .who { display: flex; align-items: center; gap: .3rem; min-width: 0; }
+  .bot { flex: none; padding: 0 .3rem; border-radius: .3rem; font: 700 .625rem/1.5 var(--text, sans-serif); color: #14171b; background: #b9d7ff; }
+  .bot[hidden] { display: none; }
+  .name { min-width: 0; font: 650 .875rem/1.2 var(--text, sans-serif); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .money { font: 600 .8125rem/1.2 var(--text, sans-serif); font-variant-numeric: tabular-nums; color: var(--brass, #d9b26a); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .money .state { color: #d6d9dc; font-weight: 500; }
   .button { position: absolute; right: -.35rem; top: -.45rem; width: 1.2rem; height: 1.2rem; display: grid; place-items: center; border-radius: 50%; font: 800 .65rem/1 var(--display, sans-serif); background: #f6ecd6; color: #2a1a12; box-shadow: 0 1px 3px #0008; }
@@ -65,7 +68,7 @@ export class SabaccSeat extends HTMLElement {
     super();
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [SHEET];
-    root.innerHTML = `<div class="cards"></div><div class="plate"><sabacc-clock><span class="face"></span></sabacc-clock><span class="name"></span><span class="money"></span><span class="button" title="Dealer button" hidden>D</span></div><div class="badges"></div><div class="bet"><sabacc-chips hidden></sabacc-chips></div><div class="says" aria-hidden="true"></div>`;
+    root.innerHTML = `<div class="cards"></div><div class="plate"><sabacc-clock><span class="face"></span></sabacc-clock><span class="who"><span class="name"></span><span class="bot" hidden>bot<span class="hidden">, a program plays here</span></span></span><span class="money"></span><span class="button" title="Dealer button" hidden>D</span></div><div class="badges"></div><div class="bet"><sabacc-chips hidden></sabacc-chips></div><div class="says" aria-hidden="true"></div>`;
     /** @type {any} */
     this.seat = null;
     /** @type {any} */
@@ -105,6 +108,8 @@ export class SabaccSeat extends HTMLElement {
     face.style.setProperty("--hue", String([...(seat.playerId || name)].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 7)));
     this.part_(".name").textContent = name;
     this.part_(".name").title = seat.house ? `${name}, of the house` : name;
+    this.part_(".bot").hidden = !seat.bot;
+    this.part_(".bot").title = "The house says that a program plays here";
     this.drawMoney(seat, standing, held, over);
     this.drawCards(held);
     this.drawClock(turn);
@@ -134,11 +139,11 @@ export class SabaccSeat extends HTMLElement {
     money.textContent = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
     this.stands = standsAs ?? "";
     if (!seat.house) return;
-    const bot = document.createElement("span");
-    bot.className = "state";
-    bot.textContent = " · bot";
-    bot.title = "The house says that this player is its own";
-    money.append(bot);
+    const house = document.createElement("span");
+    house.className = "state";
+    house.textContent = " · house";
+    house.title = "The house says that this player is its own";
+    money.append(house);
   }
 
   /** Cards, kept by place so that they turn over. @param {any} held */

@@ -108,7 +108,7 @@ async function deckOf(variant) {
 }
 
 /**
- * Names of the players by seat: those of the table where they still sit there, else asked for.
+ * Names of the players by seat, bots marked: those of the table where they still sit there, else asked for.
  *
  * @param {any} history
  * @param {any[]} seated
@@ -119,9 +119,10 @@ async function namesOf(history, seated) {
   const found = await Promise.all(
     (history?.players ?? []).map(async (/** @type {string} */ playerId) => {
       const there = seated.find((one) => one.playerId === playerId);
-      if (there) return there.name || shortId(playerId);
+      const shown = (/** @type {any} */ player) => (player.name || shortId(playerId)) + (player.bot ? " (bot)" : "");
+      if (there) return shown(there);
       try {
-        return (await call("sabacc.table.v1.PeopleService/GetPlayer", { playerId })).name || shortId(playerId);
+        return shown(await call("sabacc.table.v1.PeopleService/GetPlayer", { playerId }));
       } catch {
         return shortId(playerId);
       }

@@ -256,6 +256,7 @@ class Lobby {
         { class: "row tags" },
         sits ? tag("you sit here", "accent") : null,
         table.disabled ? tag("disabled", "warn") : free === 0 ? tag("full") : tag(`${free} free`, "good"),
+        table.bots ? tag(table.bots === 1 ? "1 bot" : `${table.bots} bots`) : null,
         Number(table.handNo ?? 0) > 0 ? tag(`hand ${credits(table.handNo)}`) : tag("no hand yet"),
       ),
       el(

@@ -69,7 +69,7 @@ export interface HandRow {
   tableId?: string; firstHandNo?: string; lastHandNo?: string; outcome?: HandOutcome; seed?: SeedState;
   suspended?: boolean; wasSuspended?: boolean; withheld?: WithheldEntropy[]; position?: string; endTime?: string;
 }
-export interface WithheldEntropy { seat?: number; playerId?: string; opened?: boolean }
+export interface WithheldEntropy { seat?: number; playerId?: string; opened?: boolean; bot?: boolean }
 export interface HandCounts {
   numbers?: string; played?: string; burnt?: string; agreed?: string; suspendedTooLong?: string; missing?: string;
   inPlay?: string; wereSuspended?: string; seedsOpened?: string; seedsOwed?: string; seedsRefused?: string;

@@ -62,7 +62,9 @@ export interface RevokeTokensResponse {}
 export interface SetNameRequest { requestId?: string; name?: string }
 export interface SetNameResponse { name?: string }
 export interface GetPlayerRequest { playerId?: string }
-export interface GetPlayerResponse { playerId?: string; name?: string; erased?: boolean }
+export interface GetPlayerResponse { playerId?: string; name?: string; erased?: boolean; bot?: boolean }
+export interface MarkPlayerRequest { requestId?: string; playerId?: string; bot?: boolean }
+export interface MarkPlayerResponse {}
 export interface ErasePlayerRequest { requestId?: string; playerId?: string; reason?: string }
 export interface ErasePlayerResponse {}
 export interface GameState {
@@ -114,7 +116,7 @@ export interface LobbyFilter {
 export interface ListTablesResponse { tables?: TableSummary[]; nextPageToken?: string }
 export interface TableSummary {
   tableId?: string; name?: string; variant?: string; seats?: number; seated?: number; handNo?: string;
-  anteCredits?: string; minBuyInCredits?: string; maxBuyInCredits?: string; disabled?: Disabled;
+  anteCredits?: string; minBuyInCredits?: string; maxBuyInCredits?: string; disabled?: Disabled; bots?: number;
 }
 export interface ListSeatsRequest { playerId?: string; pageSize?: number; pageToken?: string }
 export interface ListSeatsResponse { seats?: PlayerSeat[]; nextPageToken?: string }
@@ -205,7 +207,7 @@ export interface Entropy {
 export interface Suspension { startTime?: string; endTime?: string; agreed?: number[] }
 export interface SeatView {
   seat?: number; playerId?: string; stackCredits?: string; state?: SeatState; name?: string; exclusion?: Exclusion;
-  house?: boolean;
+  house?: boolean; bot?: boolean;
 }
 export interface Exclusion { step?: number; untilHandNo?: string; endTime?: string; burntHandNo?: string }
 export interface HandView {

@@ -6,7 +6,7 @@ use proto::common::v1::EntropyStatus;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bots::{BotEnd, BotOptions, run_bot, strategy};
+use bots::{BotEnd, BotOptions, Thinking, run_bot, strategy};
 use client::{Client, PlayMessage, Secret, TrustedKeys, WatchMessage};
 use primitives::{Credits, TableId};
 use proto::table::v1 as pb;
@@ -66,7 +66,11 @@ async fn bots(
         let guest = Guest::new(place, &room.url).await;
         let client = guest.client.with_trusted_keys(trust(place));
         bots.spawn(async move {
-            let bot = BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::ZERO };
+            let bot = BotOptions {
+                seat: 0,
+                buy_in: Credits::ZERO,
+                thinking: Thinking::Fixed(Duration::ZERO),
+            };
             let steady = strategy::by_name("steady", number).unwrap();
             // A table that breaks the rules of chance would end the bot with an error.
             let done = run_bot(&client, table, bot, steady, CancellationToken::new()).await;

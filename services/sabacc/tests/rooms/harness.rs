@@ -93,6 +93,10 @@ impl RoomHarness {
     pub(crate) async fn up_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Room {
         let mut command = self.sabacc(&["up"]);
         command.args(arguments).envs(variables.iter().copied());
+        // One demo table is enough for these tests, which share the machine.
+        if !["--no-bots", "--hands", "--demo-tables"].iter().any(|one| arguments.contains(one)) {
+            command.args(["--demo-tables", "1"]);
+        }
         if !arguments.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }

@@ -12,6 +12,7 @@ mod bad_input;
 mod chance;
 mod contract;
 mod database;
+mod demo;
 mod developing;
 mod edge;
 mod entropy;

@@ -11,7 +11,7 @@ mod search;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bots::{BotOptions, strategy};
+use bots::{BotOptions, Thinking, strategy};
 use eventlog::Event;
 use primitives::{Credits, StreamId};
 use proto::common::v1::MoveKind;
@@ -48,7 +48,11 @@ async fn play(place: &RoomHarness, room: &Room) -> Vec<Guest> {
         guests.push(guest.clone());
         let name = if seed == 0 { "random" } else { "steady" };
         let plays = strategy::by_name(name, seed).unwrap();
-        let bot = BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::ZERO };
+        let bot = BotOptions {
+            seat: 0,
+            buy_in: Credits::ZERO,
+            thinking: Thinking::Fixed(Duration::ZERO),
+        };
         let stop = CancellationToken::new();
         bots.spawn(async move { bots::run_bot(&guest.client, table, bot, plays, stop).await });
     }

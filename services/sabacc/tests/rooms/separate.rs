@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use audit::bundle::{Bundle, TrustedKeys};
-use bots::{BotEnd, BotOptions, BotReport, strategy};
+use bots::{BotEnd, BotOptions, BotReport, Thinking, strategy};
 use chassis::auth::{Role, TokenIssuer};
 use postgres_launcher::{Environment, Postgres};
 use primitives::{Credits, TableId};
@@ -181,8 +181,11 @@ impl BotTable {
         for seed in 0..3 {
             let guest = Guest::new(&apart.harness, &apart.url(3)).await;
             let steady = strategy::by_name("steady", seed).unwrap();
-            let bot =
-                BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::from_millis(5) };
+            let bot = BotOptions {
+                seat: 0,
+                buy_in: Credits::ZERO,
+                thinking: Thinking::Fixed(Duration::from_millis(5)),
+            };
             let stop = stop.clone();
             bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
         }

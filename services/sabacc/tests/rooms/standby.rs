@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bots::{BotEnd, BotOptions, strategy};
+use bots::{BotEnd, BotOptions, Thinking, strategy};
 use chassis::channel::{self, CredentialInterceptor};
 use primitives::Credits;
 use proto::table::v1::TableConfig;
@@ -71,8 +71,11 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
     for seed in 0..3 {
         let guest = Guest::new(&apart.harness, &apart.url(3)).await;
         let steady = strategy::by_name("steady", seed).unwrap();
-        let bot =
-            BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::from_millis(5) };
+        let bot = BotOptions {
+            seat: 0,
+            buy_in: Credits::ZERO,
+            thinking: Thinking::Fixed(Duration::from_millis(5)),
+        };
         let stop = stop.clone();
         bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
     }

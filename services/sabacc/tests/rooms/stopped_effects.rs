@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bots::{BotOptions, strategy};
+use bots::{BotOptions, Thinking, strategy};
 use chassis::auth::Role;
 use client::Client;
 use primitives::{Credits, TableId};
@@ -170,8 +170,11 @@ async fn what_the_wallet_refuses_stops_nobody_else_and_goes_on_by_an_operators_w
     for seed in 0..2 {
         let guest = Guest::new(&apart.harness, &apart.url(3)).await;
         let steady = strategy::by_name("steady", seed).unwrap();
-        let bot =
-            BotOptions { seat: 0, buy_in: Credits::ZERO, think_time: Duration::from_millis(5) };
+        let bot = BotOptions {
+            seat: 0,
+            buy_in: Credits::ZERO,
+            thinking: Thinking::Fixed(Duration::from_millis(5)),
+        };
         let stop = stop.clone();
         bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
     }

@@ -47,7 +47,13 @@ impl HandService for HandsApi {
         let (_, take) = people::page(*page_size, "")?;
         let from = if page_token.is_empty() { None } else { Some(page_token.parse()) };
         let from = from.transpose().map_err(bad_token)?;
-        Ok(Response::new(self.registry()?.hand_list().page(scope, from, take)?))
+        let registry = self.registry()?;
+        let mut page = registry.hand_list().page(scope, from, take)?;
+        for withheld in page.hands.iter_mut().flat_map(|row| &mut row.withheld) {
+            let player = field::player_id(&withheld.player_id);
+            withheld.bot = player.is_ok_and(|player| registry.people().is_bot(player));
+        }
+        Ok(Response::new(page))
     }
 
     async fn list_player_hands(

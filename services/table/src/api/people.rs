@@ -146,6 +146,19 @@ impl PeopleService for PeopleApi {
         Ok(Response::new(self.registry()?.people().player(player).await?))
     }
 
+    async fn mark_player(
+        &self,
+        request: Request<pb::MarkPlayerRequest>,
+    ) -> Result<Response<pb::MarkPlayerResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let registry = self.registry()?;
+        let by = author(&registry, &caller, "MarkPlayer", &message.request_id, &message)?;
+        let player = field::player_id(&message.player_id)?;
+        self.run_to_end(&caller, async move { registry.mark_player(player, message.bot, by).await })
+            .await
+    }
+
     async fn sign_in_as_guest(
         &self,
         request: Request<pb::SignInAsGuestRequest>,

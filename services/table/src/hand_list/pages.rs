@@ -198,7 +198,7 @@ impl Withheld {
     fn view(&self) -> pb::WithheldEntropy {
         let Withheld { place, opened } = *self;
         let player_id = place.player.to_string();
-        pb::WithheldEntropy { seat: place.seat, player_id, opened }
+        pb::WithheldEntropy { seat: place.seat, player_id, opened, bot: false }
     }
 }
 

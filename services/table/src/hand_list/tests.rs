@@ -131,7 +131,8 @@ fn a_burnt_number_names_who_withheld_and_counts_for_player_seat_table_and_room()
     let answer = folded.list(Some(TABLE), None);
     let (played, burnt) = (pb::HandOutcome::Played, pb::HandOutcome::Burnt);
     assert_eq!(rows(&answer), [(1, 2, played), (3, 3, burnt), (4, 4, played)]);
-    let of_bob = pb::WithheldEntropy { seat: 2, player_id: BOB.to_string(), opened: false };
+    let of_bob =
+        pb::WithheldEntropy { seat: 2, player_id: BOB.to_string(), opened: false, bot: false };
     assert_eq!(answer.hands[1].withheld, [of_bob]);
     let told = counts(&answer);
     assert_eq!((told.numbers, told.burnt, told.withheld, told.burnt_ppm), (4, 1, 1, 250_000));

@@ -2,7 +2,7 @@
 //!
 //! Nothing is refused here. A record that contradicts another one is a matter of its table.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 
 use eventlog::Event;
@@ -27,6 +27,8 @@ pub(super) const MAX_CLOSINGS: usize = 4096;
 pub(crate) struct LobbyIndex {
     log_size: u64,
     tables: BTreeMap<TableId, ListedTable>,
+    /// Players whom the house marks as bots.
+    bots: BTreeSet<PlayerId>,
     /// The last change of each open table, and the newest closings.
     changes: BTreeMap<u64, ListChange>,
     closings: VecDeque<u64>,
@@ -39,6 +41,8 @@ pub(crate) struct LobbyIndex {
 pub(super) struct ListedTable {
     pub terms: TableTerms,
     seats: BTreeMap<u32, PlayerId>,
+    /// Number of bots in the seats when the table changed last.
+    bots_told: u32,
     hand_no: u64,
     disabled: Option<pb::Disabled>,
     changed: u64,
@@ -57,7 +61,8 @@ pub(super) struct TableTerms {
 
 /// A change of the list.
 enum ListChange {
-    /// A table opened, somebody came or left, or it was disabled or enabled.
+    /// A table opened, somebody came or left, was marked as a bot or not, or it was disabled or
+    /// enabled.
     Table(TableId),
     Closed(Box<(TableId, TableTerms)>),
 }
@@ -123,9 +128,21 @@ impl LobbyIndex {
         if let TableRecord::TableClosed(_) = record {
             return self.close(table, number);
         }
+        if let TableRecord::PlayerMarked(marked) = record {
+            let player = PlayerId(place.stream.0);
+            if marked.bot {
+                self.bots.insert(player)
+            } else {
+                self.bots.remove(&player)
+            };
+            return;
+        }
         let Some(listed) = self.tables.get_mut(&table) else { return };
         let is_changed = listed.evolve(place.at, record);
-        if is_changed {
+        // Names are not in the list, marks are.
+        let bots = listed.bots(&self.bots);
+        let is_marked = std::mem::replace(&mut listed.bots_told, bots) != bots;
+        if is_changed || is_marked {
             self.changes.remove(&std::mem::replace(&mut listed.changed, number));
             self.note(number, ListChange::Table(table));
         }
@@ -134,7 +151,8 @@ impl LobbyIndex {
     fn open(&mut self, id: TableId, created: &event::TableCreated, number: u64) {
         let Some(terms) = TableTerms::of(created) else { return };
         let (seats, disabled) = (BTreeMap::new(), None);
-        let table = ListedTable { terms, seats, hand_no: 0, disabled, changed: number };
+        let table =
+            ListedTable { terms, seats, bots_told: 0, hand_no: 0, disabled, changed: number };
         self.tables.insert(id, table);
         self.note(number, ListChange::Table(id));
     }
@@ -172,7 +190,7 @@ impl LobbyIndex {
                 return (found, last);
             }
             if filter.passes(table) {
-                found.push(table.summary(*id));
+                found.push(table.summary(*id, &self.bots));
             }
             last = Some(*id);
         }
@@ -218,7 +236,7 @@ impl LobbyIndex {
                     return None;
                 }
                 let passes = filter.passes(table);
-                let listed = || ToldTable::Listed(Box::new(table.summary(*id)));
+                let listed = || ToldTable::Listed(Box::new(table.summary(*id, &self.bots)));
                 let what = if passes { listed() } else { ToldTable::Filtered };
                 Some(ToldChange { number, table: *id, what })
             }
@@ -240,9 +258,11 @@ impl LobbyIndex {
 
 /// Whether an event of this type may change the list.
 fn is_of_list(kind: u16) -> bool {
-    const TYPES: [EventType; 8] = [
+    const TYPES: [EventType; 10] = [
         EventType::TableCreated,
+        EventType::PlayerMarked,
         EventType::SeatTaken,
+        EventType::SeatRenamed,
         EventType::SeatRefused,
         EventType::SeatVacated,
         EventType::HandStarted,
@@ -308,7 +328,13 @@ impl ListedTable {
         u32::try_from(self.seats.len()).unwrap_or(u32::MAX)
     }
 
-    fn summary(&self, table: TableId) -> pb::TableSummary {
+    /// Number of seats whose players are among these bots.
+    fn bots(&self, bots: &BTreeSet<PlayerId>) -> u32 {
+        let marked = self.seats.values().filter(|player| bots.contains(player));
+        u32::try_from(marked.count()).unwrap_or(u32::MAX)
+    }
+
+    fn summary(&self, table: TableId, bots: &BTreeSet<PlayerId>) -> pb::TableSummary {
         let TableTerms { name, variant, seats, ante, min_buy_in, max_buy_in } = self.terms.clone();
         pb::TableSummary {
             table_id: table.to_string(),
@@ -321,6 +347,7 @@ impl ListedTable {
             min_buy_in_credits: min_buy_in,
             max_buy_in_credits: max_buy_in,
             disabled: self.disabled.clone(),
+            bots: self.bots(bots),
         }
     }
 }

@@ -394,3 +394,23 @@ fn a_disabled_table_is_listed_with_its_reason_and_is_a_change() {
     assert_eq!(grown.lobby.read(|index| index.last_change()), 3);
     assert_eq!(disabled(&grown), None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn bots_are_counted_and_a_mark_is_told_where_it_changes_the_count() {
+    let mut grown = Grown::default();
+    grown.open(1, "dice", 10);
+    grown.sit(1, 2, ANN);
+    grown.sit(1, 3, BOB);
+    let bots = |grown: &Grown| grown.lobby.page(&all(), None, 1).0[0].bots;
+    let mut watch = grown.watch(&all(), &[]);
+    assert_eq!((bots(&grown), shorts(&mut watch).await.len()), (0, 3));
+    grown.add(StreamId(ANN.0), event::PlayerMarked { bot: true });
+    grown.add(table(1), event::SeatRenamed { seat: 2 });
+    assert_eq!((bots(&grown), shorts(&mut watch).await), (1, vec!["01:2".to_owned()]));
+    // A name alone is in no list.
+    grown.add(table(1), event::SeatRenamed { seat: 3 });
+    assert!(taken(&mut watch).await.is_empty());
+    grown.add(StreamId(ANN.0), event::PlayerMarked { bot: false });
+    grown.add(table(1), event::SeatRenamed { seat: 2 });
+    assert_eq!((bots(&grown), shorts(&mut watch).await.len()), (0, 1));
+}

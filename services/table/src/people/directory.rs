@@ -1,7 +1,7 @@
-//! Directory of players' names and tables: one for all tables of a log.
+//! Directory of players' names, marks and tables: one for all tables of a log.
 //!
-//! Tables know pseudonyms only, and the events that they keep have no names in them. Names are
-//! filled in when a message is sent. So from the moment a player is erased nobody gets their name
+//! Tables know pseudonyms only, and the events that they keep have no names in them. Names, and the
+//! mark of a bot, are filled in when a message is sent. So from the moment a player is erased nobody gets their name
 //! again, from whatever point they resume.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +16,14 @@ use wire::records::{SeatEvent, TableSubject};
 use super::text_checks::ERASED;
 use crate::table::Table;
 
-/// Names and tables of players. Clones share them.
+/// Names, marks and tables of players. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Directory(Arc<RwLock<Inner>>);
 
 #[derive(Default)]
 struct Inner {
     names: BTreeMap<PlayerId, DisplayName>,
+    bots: BTreeSet<PlayerId>,
     seats: BTreeMap<PlayerId, BTreeSet<TableId>>,
 }
 
@@ -40,6 +41,21 @@ impl Directory {
     /// Hides a player's name from now on.
     pub(crate) fn erase(&self, player: PlayerId) {
         self.write(|inner| inner.names.insert(player, DisplayName::Erased));
+    }
+
+    /// Shows a player as a bot from now on, or not.
+    pub(crate) fn set_bot(&self, player: PlayerId, bot: bool) {
+        self.write(
+            |inner| {
+                if bot { inner.bots.insert(player) } else { inner.bots.remove(&player) }
+            },
+        );
+    }
+
+    /// Whether the house marks a player as a bot.
+    #[must_use]
+    pub(crate) fn is_bot(&self, player: PlayerId) -> bool {
+        self.read(|inner| inner.bots.contains(&player))
     }
 
     /// Whether a player's name is known here. It is not for players who have not sat down since the
@@ -120,14 +136,14 @@ impl Directory {
         self.read(|inner| inner.seats.keys().copied().collect())
     }
 
-    /// Fills the names into a table's view.
+    /// Fills names and marks into a table's view.
     #[must_use]
     pub(crate) fn with_names(&self, mut view: pb::TableView) -> pb::TableView {
         view.seats.iter_mut().for_each(|seat| self.fill_name(seat));
         view
     }
 
-    /// Fills the name into an update about a seat.
+    /// Fills name and mark into an update about a seat.
     #[must_use]
     pub(crate) fn with_name(&self, mut what: What) -> What {
         if let What::Seat(pb::SeatChanged { seat: Some(seat), .. }) = &mut what {
@@ -139,6 +155,7 @@ impl Directory {
     fn fill_name(&self, seat: &mut pb::SeatView) {
         if let Ok(player) = wire::field::player_id(&seat.player_id) {
             seat.name = self.name(player);
+            seat.bot = self.is_bot(player);
         }
     }
 
@@ -178,5 +195,22 @@ mod tests {
         let seat = pb::SeatView { seat: 1, player_id: ONE.to_string(), ..Default::default() };
         let view = pb::TableView { seats: vec![seat], ..Default::default() };
         assert_eq!(directory.with_names(view).seats[0].name, "erased player");
+    }
+
+    #[test]
+    fn a_mark_is_shown_until_it_is_cleared_whatever_the_name() {
+        let directory = Directory::default();
+        let is_marked = |directory: &Directory| {
+            let What::Seat(changed) = directory.with_name(changed()) else { panic!("another") };
+            changed.seat.unwrap().bot
+        };
+        assert!(!is_marked(&directory));
+        directory.set_bot(ONE, true);
+        directory.set_name(ONE, "a person");
+        assert!(is_marked(&directory));
+        directory.erase(ONE);
+        assert!(is_marked(&directory));
+        directory.set_bot(ONE, false);
+        assert!(!is_marked(&directory));
     }
 }

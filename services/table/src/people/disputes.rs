@@ -157,6 +157,7 @@ impl People {
                 | PersonEvent::GuestSignedIn(_)
                 | PersonEvent::RefreshTokenUsed(_)
                 | PersonEvent::TokensRevoked(_)
+                | PersonEvent::PlayerMarked(_)
                 | PersonEvent::PlayerErased(_)
                 | PersonEvent::DisputeOpened(_)
                 | PersonEvent::DisputeAnswered(_) => {}

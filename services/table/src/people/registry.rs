@@ -31,6 +31,9 @@ pub(crate) struct Person {
     /// Last name that the player chose, sealed, and the position of its record.
     pub named: Option<(SealedPayload, Position)>,
     pub erased: bool,
+    /// Whether the house says that a program plays for the player, and the position of its record;
+    /// none where no operator ever said so.
+    pub marked: Option<(bool, Position)>,
     /// The player's disputes, in the order of their opening.
     pub disputes: Vec<DisputeId>,
     /// Those of the disputes that have no answer.
@@ -86,6 +89,10 @@ impl Registry {
                 }
                 self.person_mut(player)?.named = Some((sealed.clone(), place.position));
             }
+            PersonEvent::PlayerMarked(pb::PlayerMarked { bot }) => {
+                let person = self.person_mut(PlayerId(place.stream.0))?;
+                person.marked = Some((*bot, place.position));
+            }
             PersonEvent::GuestSignedIn(event) => {
                 self.person_mut(PlayerId(place.stream.0))?;
                 self.sign_ins.signed_in(event, place)?;
@@ -124,6 +131,12 @@ impl Registry {
     /// Players whose keys must be destroyed.
     pub(crate) fn erased(&self) -> impl Iterator<Item = PlayerId> {
         self.people.iter().filter(|(_, person)| person.erased).map(|(player, _)| *player)
+    }
+
+    /// Players whom the house marks as bots.
+    pub(crate) fn bots(&self) -> impl Iterator<Item = PlayerId> {
+        let marked = |person: &Person| person.marked.is_some_and(|(bot, _)| bot);
+        self.people.iter().filter(move |(_, person)| marked(person)).map(|(player, _)| *player)
     }
 
     #[must_use]

@@ -13,6 +13,7 @@ use super::*;
 use crate::recovery::{FoldedLog, fold};
 
 mod evidence;
+mod marks;
 
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
@@ -166,7 +167,7 @@ async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
     assert!(!people.set_name(ANN, NAME, by(2, 1)).await.unwrap().1, "it is his");
     let again = place.people().await.unwrap();
     assert_eq!(name(&again, ANN).await, NAME);
-    assert_eq!(again.named_at(ANN), Some(Position(0)));
+    assert_eq!(again.presented_at(ANN), Some(Position(0)));
     let events = all(&again.log).await;
     let [event] = &events[..] else { panic!("{events:?}") };
     assert!(event.sealed && !holds(&event.payload, NAME));

@@ -100,7 +100,7 @@ impl TableRegistry {
             None => return,
         };
         self.dependencies.directory.add_seats(&recovered.table);
-        for (player, named) in recovered.renamed(|player| self.people.named_at(player)) {
+        for (player, named) in recovered.renamed(|player| self.people.presented_at(player)) {
             self.publish_name(id, player, named);
         }
         let actor = match mode {

@@ -6,11 +6,17 @@ use super::deal::WHOLE_POT;
 use super::situation::Money;
 use super::{find_legal, plain_move};
 
+/// Average share of the pot, in thousandths, from which on a bet is as large as the pot: it wins more
+/// often than all others together.
+const SURE_EQUITY: i64 = 650;
+
 /// Estimates about the viewer's hand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Estimate {
     /// Average share of the pot that it wins, in thousandths.
     pub(super) equity: i64,
+    /// Average win from the Sabacc Pot, in thousandths of the pot.
+    pub(super) prize: i64,
     /// Average further cost of the reveal, in thousandths of the pot.
     pub(super) penalty: i64,
     /// Cost of folding, in credits.
@@ -21,7 +27,7 @@ pub(super) struct Estimate {
 
 /// Chooses the move of a betting round; none outside of one.
 pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Option<Move> {
-    let Estimate { equity, penalty, fold_cost: fold, opponents: others } = chances;
+    let Estimate { equity, prize, penalty, fold_cost: fold, opponents: others } = chances;
     let fair = WHOLE_POT / i64::try_from(others + 1).unwrap_or(WHOLE_POT);
     let good = equity > (fair * 13 / 10).min(WHOLE_POT * 3 / 4);
     if let Some(call) = plain_move(legal, MoveKind::CallHand).filter(|_| good && equity > 450) {
@@ -31,9 +37,11 @@ pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Optio
     let (pot, folding) = (i128::from(money.pot), -1000 * i128::from(fold));
     if let Some(check) = plain_move(legal, MoveKind::Check) {
         if let Some(bet) = find_legal(legal, MoveKind::Bet).filter(|_| good) {
-            return Some(sized_bet(bet, money.pot / 3, money.stack / 4));
+            let sure = equity > SURE_EQUITY;
+            let wanted = if sure { money.pot } else { money.pot / 3 };
+            return Some(sized_bet(bet, wanted, money.stack / 4));
         }
-        let staying = i128::from(equity - penalty) * pot;
+        let staying = i128::from(equity + prize - penalty) * pot;
         return if staying < folding { plain_move(legal, MoveKind::Fold) } else { Some(check) };
     }
     let price = find_legal(legal, MoveKind::Match)?.min_credits;
@@ -45,7 +53,8 @@ pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Estimate) -> Optio
     }
     let price = i128::from(price);
     // An opponent who bets holds more than a random hand.
-    let staying = i128::from(equity - penalty) * (pot + price) - 1100 * price;
+    let staying =
+        i128::from(equity - penalty) * (pot + price) + i128::from(prize) * pot - 1100 * price;
     plain_move(legal, if staying >= folding { MoveKind::Match } else { MoveKind::Fold })
 }
 
@@ -65,8 +74,9 @@ mod tests {
     }
 
     fn decide(equity: i64, penalty: i64, legal: &[LegalMove]) -> Move {
-        let money = Money { pot: 100, stack: 400, in_round: 0 };
-        bet(legal, money, Estimate { equity, penalty, fold_cost: 0, opponents: 2 }).unwrap()
+        let money = Money { pot: 100, sabacc_pot: 0, stack: 400, in_round: 0 };
+        bet(legal, money, Estimate { equity, prize: 0, penalty, fold_cost: 0, opponents: 2 })
+            .unwrap()
     }
 
     #[test]

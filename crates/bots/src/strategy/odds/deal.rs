@@ -90,6 +90,7 @@ pub(super) struct Tally {
     deals: i64,
     won: i64,
     bombed: i64,
+    won_special: i64,
 }
 
 impl Tally {
@@ -97,6 +98,16 @@ impl Tally {
         self.deals += 1;
         self.won += share;
         self.bombed += i64::from(bombed);
+    }
+
+    /// Counts a share of the pot that is won with a special hand.
+    pub(super) fn record_special(&mut self, share: i64) {
+        self.won_special += share;
+    }
+
+    /// Returns the average share of the Sabacc Pot, in thousandths.
+    pub(super) fn special_equity(self) -> i64 {
+        self.won_special / self.deals.max(1)
     }
 
     /// Returns the average share of the pot, in thousandths.

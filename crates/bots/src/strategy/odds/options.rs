@@ -2,11 +2,11 @@
 
 use proto::common::v1::{Move, MoveKind};
 use rand::rngs::StdRng;
-use rules::{Card, Cards, GameState, SpikeState};
+use rules::{Card, Cards, GameState, SpikeState, Strength};
 
 use super::bets::{Estimate, bet};
 use super::deal::{Packs, Rivals, Tally, WHOLE_POT, deal_count};
-use super::situation::Situation;
+use super::situation::{Money, Opponent, Situation};
 use super::{card_move, find_legal, plain_move};
 
 /// Effect of a choice on the hand.
@@ -26,6 +26,8 @@ enum Gain {
 
 const KEEP: Change = Change { drop: None, gain: Gain::Nothing };
 
+/// Most that the Sabacc Pot counts, in pots.
+const MAX_PRIZE: u64 = 50;
 /// Share of the pot, in thousandths, from which on a hand is protected from shifts.
 const MIN_SAFE: i64 = 550;
 /// Share of the pot, in thousandths, up to which a locked hand is unlocked.
@@ -44,7 +46,10 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     let changes: Vec<Change> = choices.iter().map(|(change, _)| *change).collect();
     let tallies = evaluate(situation, &changes, generator);
     let penalty = penalty(situation);
-    let value = |tally: &Tally| tally.equity() - tally.bomb_rate() * penalty / WHOLE_POT;
+    let value = |tally: &Tally| {
+        let prize = sabacc_pot_share(situation, *tally);
+        tally.equity() + prize - tally.bomb_rate() * penalty / WHOLE_POT
+    };
     let best = (0..choices.len()).max_by_key(|&at| value(&tallies[at]))?;
     let (change, decision) = choices.get(best)?;
     let equity = tallies[best].equity();
@@ -68,11 +73,19 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     Some(decision.clone())
 }
 
+/// Returns the average win from the Sabacc Pot, in thousandths of the pot.
+fn sabacc_pot_share(situation: &Situation<'_>, tally: Tally) -> i64 {
+    let Money { pot, sabacc_pot, .. } = situation.money;
+    let pots = sabacc_pot.min(pot.saturating_mul(MAX_PRIZE)) * 1000 / pot.max(1);
+    tally.special_equity() * i64::try_from(pots).unwrap_or(0) / 1000
+}
+
 /// Returns the cost of a bombed-out hand, in thousandths of the pot: half while the hand is not
-/// called and can still improve.
+/// called and can still improve. In `swg` nobody calls, and a lap of draws is mostly the last.
 fn penalty(situation: &Situation<'_>) -> i64 {
     if situation.rules.has_bomb_out_penalty() {
-        if situation.is_called { WHOLE_POT } else { WHOLE_POT / 2 }
+        let is_last = situation.is_called || matches!(situation.game, GameState::Swg(_));
+        if is_last { WHOLE_POT } else { WHOLE_POT / 2 }
     } else {
         0
     }
@@ -142,11 +155,13 @@ fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     let changes = changes_after_betting(situation);
     let tallies = evaluate(situation, &changes, generator);
     let costs = penalty(situation);
-    let best = tallies
-        .iter()
-        .max_by_key(|tally| tally.equity() - tally.bomb_rate() * costs / WHOLE_POT)?;
+    let best = tallies.iter().max_by_key(|tally| {
+        let prize = sabacc_pot_share(situation, **tally);
+        tally.equity() + prize - tally.bomb_rate() * costs / WHOLE_POT
+    })?;
     let chances = Estimate {
         equity: best.equity(),
+        prize: sabacc_pot_share(situation, *best),
         penalty: best.bomb_rate() * costs / WHOLE_POT,
         fold_cost: situation.rules.fold_penalty().get(),
         opponents: situation.opponents.len(),
@@ -178,18 +193,37 @@ fn evaluate(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRn
     for _ in 0..deal_count(changes.len() + situation.opponents.len()) {
         packs.reset();
         let drawn = packs.deal(0, generator);
-        let rivals = Rivals::of(
-            situation
-                .opponents
-                .iter()
-                .map(|other| situation.scale.strength(&packs.hand(other, generator))),
-        );
+        let rivals = situation.opponents.iter();
+        let rivals =
+            Rivals::of(rivals.map(|other| rival_strength(situation, other, &mut packs, generator)));
         for (change, tally) in changes.iter().zip(&mut tallies) {
             let strength = situation.scale.strength(&apply_change(&situation.hand, *change, drawn));
-            tally.record(rivals.share(strength), strength.is_none());
+            let share = rivals.share(strength);
+            tally.record(share, strength.is_none());
+            if situation.special.is_some_and(|least| strength >= Some(least)) {
+                tally.record_special(share);
+            }
         }
     }
     tallies
+}
+
+/// Returns the strength of an opponent's hand. In `swg` whoever holds the two cards that they were
+/// dealt draws, unless they are good enough.
+fn rival_strength(
+    situation: &Situation<'_>,
+    other: &Opponent,
+    packs: &mut Packs,
+    generator: &mut StdRng,
+) -> Option<Strength> {
+    let mut hand = packs.hand(other, generator);
+    let strength = situation.scale.strength(&hand);
+    let draws = matches!(situation.game, GameState::Swg(_)) && hand.len() == 2;
+    if !draws || strength >= situation.good_enough {
+        return strength;
+    }
+    hand.extend(packs.deal(0, generator));
+    situation.scale.strength(&hand)
 }
 
 fn apply_change(mine: &[Card], change: Change, drawn: Option<Card>) -> Cards {

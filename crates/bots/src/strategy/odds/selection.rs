@@ -53,7 +53,8 @@ pub(super) fn choose(
     };
     let tally = evaluate(situation, &[plan], generator)[0];
     let others = situation.opponents.len();
-    let chances = Estimate { equity: tally.equity(), penalty: 0, fold_cost: 0, opponents: others };
+    let equity = tally.equity();
+    let chances = Estimate { equity, prize: 0, penalty: 0, fold_cost: 0, opponents: others };
     bet(legal, situation.money, chances)
 }
 

@@ -3,7 +3,7 @@
 use client::TableState;
 use proto::common::v1::LegalMove;
 use proto::table::v1::{HandSeat, SeatStatus, Turn};
-use rules::{Card, CardSet, Cards, Evaluator, GameState, RuleSet};
+use rules::{Card, CardSet, Cards, Evaluator, GameState, RuleSet, Strength};
 
 /// Facts for a decision.
 pub(super) struct Situation<'a> {
@@ -23,6 +23,11 @@ pub(super) struct Situation<'a> {
     /// Cards without a known place, by pile.
     pub(super) unseen: Vec<Vec<Card>>,
     pub(super) money: Money,
+    /// Least strength with which the main pot's winner takes the Sabacc Pot too; none where a
+    /// strength does not tell.
+    pub(super) special: Option<Strength>,
+    /// Strength from which on people stand in `swg`: that of a total of 18.
+    pub(super) good_enough: Option<Strength>,
     /// Round of the hand, from 1.
     pub(super) round: u32,
     pub(super) is_called: bool,
@@ -38,6 +43,8 @@ pub(super) struct Opponent {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Money {
     pub(super) pot: u64,
+    /// Credits in the Sabacc Pot.
+    pub(super) sabacc_pot: u64,
     pub(super) stack: u64,
     /// Credits that the viewer put in during this betting round.
     pub(super) in_round: u64,
@@ -75,6 +82,8 @@ impl<'a> Situation<'a> {
             .map(|pile| pile.cards().filter(|&card| !seen.set.contains(card)).collect())
             .collect();
         let standing = state.my_standing();
+        let special = least_special(&game, rules, &scale);
+        let good_enough = special.and_then(|_| strength_of(rules, &scale, ["S15", "C3"]));
         Some(Situation {
             rules,
             scale,
@@ -85,7 +94,10 @@ impl<'a> Situation<'a> {
             locked,
             opponents: others,
             unseen,
+            special,
+            good_enough,
             money: Money {
+                sabacc_pot: state.standing().map_or(0, |standing| standing.sabacc_pot_credits),
                 pot: state.standing().map_or(0, |standing| standing.hand_pot_credits),
                 stack: standing.map_or(0, |standing| standing.stack_credits),
                 in_round: standing.map_or(0, |standing| standing.in_round_credits),
@@ -103,6 +115,29 @@ impl<'a> Situation<'a> {
 
     pub(super) fn code(&self, card: Card) -> &'static str {
         self.rules.variant().deck.code(card)
+    }
+}
+
+/// Returns the strength of a hand of these two cards.
+fn strength_of(rules: &RuleSet, scale: &Evaluator, codes: [&str; 2]) -> Option<Strength> {
+    let deck = rules.variant().deck;
+    let cards: Cards = codes.iter().filter_map(|code| deck.parse(code).nth(0)).collect();
+    scale.strength(&cards)
+}
+
+/// Returns the least strength of a hand that takes the Sabacc Pot, in the games to 23: that of +23 or
+/// of -23.
+fn least_special(game: &GameState, rules: &RuleSet, scale: &Evaluator) -> Option<Strength> {
+    match game {
+        GameState::Dice(_) | GameState::Electronic(_) | GameState::Swg(_) => {
+            let strength = |codes| strength_of(rules, scale, codes);
+            Some(strength(["S15", "C8"])?.min(strength(["EvilA", "EnduranceA"])?))
+        }
+        GameState::Coruscant(_)
+        | GameState::Eleven(_)
+        | GameState::Force(_)
+        | GameState::Kessel(_)
+        | GameState::Spike(_) => None,
     }
 }
 

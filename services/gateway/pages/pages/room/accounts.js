@@ -56,12 +56,12 @@ async function playerParts(playerId, followed, signal, again) {
         ["Account", el("code", { class: "hex" }, account.account)],
         ["Balance", credits(account.balanceCredits)],
         ["Held", credits(account.heldCredits)],
-        ["State", [account.frozen ? tag("frozen", "warn") : account.closed ? tag("closed", "bad") : tag("open", "good"), player.erased ? tag("erased", "bad") : null]],
+        ["State", [account.frozen ? tag("frozen", "warn") : account.closed ? tag("closed", "bad") : tag("open", "good"), player.bot ? tag("bot") : null, player.erased ? tag("erased", "bad") : null]],
         ["Keeps out of play", account.exclusionEndTime ? (account.exclusionEndTime.startsWith("9999") ? "for good" : `until ${dayTime(account.exclusionEndTime)}`) : "no"],
         ["Seats", seats.seats?.length ? seats.seats.map((/** @type {any} */ seat) => el("a", { class: "tag", href: `#/table/${seat.tableId}` }, `${seat.tableName}, seat ${seat.seat}: ${credits(seat.stackCredits)}`)) : "none"],
       ]),
     ),
-    followed.operator ? actsPanel(playerId, account, again) : null,
+    followed.operator ? actsPanel(playerId, account, player, again) : null,
     moneyPanel(signal, playerId),
     handsPanel(signal, playerId),
   ];
@@ -70,9 +70,10 @@ async function playerParts(playerId, followed, signal, again) {
 /**
  * @param {string} playerId
  * @param {any} account
+ * @param {any} player
  * @param {() => void} again
  */
-function actsPanel(playerId, account, again) {
+function actsPanel(playerId, account, player, again) {
   const reason = { name: "reason", label: "Reason, for the record", required: true, attributes: { maxlength: 200 } };
   const amount = { name: "amountCredits", label: "Credits", type: /** @type {const} */ ("number"), required: true };
   /**
@@ -80,7 +81,7 @@ function actsPanel(playerId, account, again) {
    * @param {string} method
    * @param {any} more
    */
-  const act = (label, method, { fields = [reason], said = "Done.", ...more } = {}) =>
+  const act = (label, method, { fields = [reason], values: fixed = {}, said = "Done.", ...more } = {}) =>
     el(
       "details",
       {},
@@ -90,7 +91,7 @@ function actsPanel(playerId, account, again) {
         fields,
         ...more,
         call: async (values) => {
-          const answer = await call(method, { requestId: requestId(), playerId, ...values });
+          const answer = await call(method, { requestId: requestId(), playerId, ...fixed, ...values });
           setTimeout(again, 1200);
           return answer.balanceCredits === undefined ? said : `Done: the account has ${credits(answer.balanceCredits)} now.`;
         },
@@ -106,6 +107,9 @@ function actsPanel(playerId, account, again) {
       account.frozen
         ? act("Undo the freeze", `${WALLET}/UnfreezeAccount`)
         : act("Freeze the account", `${WALLET}/FreezeAccount`, { danger: true, said: "Nothing leaves the account until the freeze is undone." }),
+      player.bot
+        ? act("Clear the mark of a bot", `${PEOPLE}/MarkPlayer`, { fields: [], said: "The player is marked as a bot no more." })
+        : act("Mark as a bot", `${PEOPLE}/MarkPlayer`, { fields: [], values: { bot: true }, said: "Everybody sees from now on that a program plays." }),
       act("Revoke all tokens", `${PEOPLE}/RevokeTokens`, { danger: true, confirm: "Everything that the player has open ends.", fields: [reason], ...revoke(playerId, again) }),
       act("Close the account", `${WALLET}/CloseAccount`, { danger: true, confirm: "It is empty, and closed for good.", said: "The account is closed." }),
       act("Erase the player", `${PEOPLE}/ErasePlayer`, { danger: true, confirm: "All that is personal becomes unreadable for ever.", fields: [{ ...reason, hint: "It stays in the log, readable: name nobody in it." }], said: "The player is erased." }),

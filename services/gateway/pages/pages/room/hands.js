@@ -72,7 +72,7 @@ async function handsOf(tableId, all) {
         },
         { head: "Outcome", cell: (row) => [tag(enumWord(row.outcome, "HAND_OUTCOME_"), KINDS[row.outcome] ?? "warn"), row.suspended ? tag("suspended now", "warn") : row.wasSuspended ? tag("was suspended") : null] },
         { head: "Seed", cell: (row) => enumWord(row.seed, "SEED_STATE_") || "not due" },
-        { head: "Withheld by", cell: (row) => (row.withheld ?? []).map((/** @type {any} */ one) => `seat ${one.seat} (${shortId(one.playerId)})${one.opened ? ", opened since" : ""}`).join("; ") },
+        { head: "Withheld by", cell: (row) => (row.withheld ?? []).map((/** @type {any} */ one) => `seat ${one.seat} (${shortId(one.playerId)}${one.bot ? ", a bot" : ""})${one.opened ? ", opened since" : ""}`).join("; ") },
         { head: "Ended", cell: (row) => dayTime(row.endTime) },
       ],
       shown.reverse().slice(0, 500),

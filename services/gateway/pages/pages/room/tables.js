@@ -78,7 +78,7 @@ function tableCard(into, tableId, followed, again) {
           { head: "Name", cell: (row) => row.name || "\u2013" },
           { head: "Player", cell: (row) => el("code", { class: "hex" }, row.playerId) },
           { head: "Stack", number: true, cell: (row) => credits(row.stackCredits) },
-          { head: "State", cell: (row) => [enumWord(row.state, "SEAT_STATE_"), row.house ? [" ", tag("house")] : []].flat(2) },
+          { head: "State", cell: (row) => [enumWord(row.state, "SEAT_STATE_"), row.house ? [" ", tag("house")] : [], row.bot ? [" ", tag("bot")] : []].flat(2) },
         ],
         table.seats ?? [],
         "Nobody sits here.",

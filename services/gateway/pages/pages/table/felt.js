@@ -81,7 +81,7 @@ export class Felt {
     });
     drawn.setAttribute("data-side", place.dataset["side"] ?? "");
     drawn.setAttribute("role", "group");
-    drawn.setAttribute("aria-label", this.context.nameOf(n));
+    drawn.setAttribute("aria-label", seat.bot ? `${this.context.nameOf(n)}, a bot` : this.context.nameOf(n));
     const wins = view.hand?.phase === "HAND_PHASE_OVER" && (view.hand.settlement ?? []).some((item) => item.kind === "SETTLEMENT_KIND_WINS" && item.seat === n);
     drawn.toggleAttribute("won", wins);
     drawn.draw();

@@ -17,6 +17,11 @@ pub(super) async fn people_service(world: &World, method: &str) -> Option<Prepar
             let player = world.party().await.lock().await.guests[0].id;
             Prepared::anonymous(json!({ "player_id": player.to_string() }))
         }
+        "MarkPlayer" => {
+            let player = world.newcomer().id.to_string();
+            let request = json!({ "request_id": id, "player_id": player, "bot": true });
+            Prepared::by(world.operator(), request).or("bot", false)
+        }
         "SignInAsGuest" => {
             let secret = bytes(system::entropy::bytes::<32>(&SystemEntropy));
             let request = json!({ "request_id": id, "name": "Chewie", "sign_in_secret": secret });
