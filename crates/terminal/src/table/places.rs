@@ -90,8 +90,8 @@ impl TableScreen {
         let width = layout.places.width / layout.place_columns;
         let height = (layout.places.height / layout.place_rows).max(1);
         for (number, seat) in (0..).zip(&others) {
-            let (column, line): (u16, u16) =
-                (number % layout.place_columns, number / layout.place_columns);
+            let column: u16 = number % layout.place_columns;
+            let line = number / layout.place_columns;
             let area = Rect {
                 x: layout.places.x + column * width,
                 y: layout.places.y + line * height,

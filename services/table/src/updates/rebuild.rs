@@ -302,7 +302,7 @@ fn no_field_of_an_update_is_superfluous() {
         ("chain", |action| action.chain.clear()),
     ];
     for (field, change) in changes {
-        let is_missed = |(_, history): &(String, _)| rebuild(history, change).is_err();
+        let is_missed = |hand: &(String, _)| rebuild(&hand.1, change).is_err();
         assert!(hands.iter().any(is_missed), "nobody misses `{field}`");
     }
 }
