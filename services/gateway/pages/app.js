@@ -1,7 +1,6 @@
 // The shell: header, routes by the path after `#/`, one page at a time. A page's module exports `show(main, parameters)`, which
 // draws into `main` and returns a function that ends the page. Pages are loaded when they are first opened.
 
-import { wordsOf } from "./api/refusals.js";
 import { session } from "./api/session.js";
 
 /** @typedef {(main: HTMLElement, parameters: Record<string, string>) => (void | (() => void) | Promise<void | (() => void)>)} Show */
@@ -131,12 +130,14 @@ function drawWho() {
   join.classList.add("close");
   join.addEventListener("click", async () => {
     join.disabled = true;
+    const words = import("./api/refusals.js").catch(() => null);
     try {
       await session.signInAsGuest("");
     } catch (error) {
       join.disabled = false;
-      say(wordsOf(error));
-      join.title = wordsOf(error);
+      const told = (await words)?.wordsOf(error) ?? String(error);
+      say(told);
+      join.title = told;
     }
   });
   who.replaceChildren(join);

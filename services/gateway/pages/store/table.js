@@ -4,8 +4,7 @@ import { Refusal } from "../api/connect.js";
 import { session } from "../api/session.js";
 import { ServerClock } from "./clock.js";
 import { fold, isNext } from "./fold.js";
-import { follow } from "./follow.js";
-import { share } from "./shared.js";
+import { follow, share } from "./follow.js";
 
 /** @typedef {import("../types.js").TableView} TableView */
 /** @typedef {import("../types.js").TableUpdate} TableUpdate */
@@ -42,7 +41,7 @@ export class TableStore extends EventTarget {
   #viewer = "";
   #holders = 0;
   #isClosed = false;
-  /** @type {import("./shared.js").Shared | undefined} */
+  /** @type {import("./follow.js").Shared | undefined} */
   #shared;
   #reopen = () => this.#open();
 

@@ -119,3 +119,17 @@ test("a refresh that was broken off is repeated under the id that was written do
   assert.equal(ids.length, 2);
   assert.equal(ids[0], ids[1]);
 });
+
+test("a login that is saved is kept here until its owner has the file, and not forgotten for a file that is no good", async () => {
+  await keptElsewhere(guest(ANNA, "anna-1", { accessToken: "good", accessEndMs: Date.now() + 9e6 }));
+  const saved = JSON.parse(await (await session.loginFile()).text());
+  assert.equal(saved.refresh_token, "anna-1");
+  assert.deepEqual([session.player?.id, (await load("login", "login")).refreshToken], [ANNA, "anna-1"]);
+  await session.token("good");
+  await assert.rejects(session.forgetLogin(), /Save it again/);
+  assert.equal((await load("login", "login")).refreshToken, "anna-1+");
+  await session.loginFile();
+  await session.forgetLogin();
+  assert.deepEqual([session.player, await load("login", "login")], [null, undefined]);
+  await assert.rejects(session.forgetLogin(), /in no file/);
+});
