@@ -164,28 +164,34 @@ export class Seat extends Watch {
     if (!own) throw new Error("You have no seat here.");
     this.#asked += 1;
     const asked = this.#asked;
-    await this.#leave();
-    const left = await this.#paidOut(own.seat ?? 0);
+    const left = await this.#vacate(own);
     if (this.#asked !== asked || this.#letGo || this.closing.signal.aborted) throw new Error("You have left the table: no credits were brought.");
     const most = BigInt(view?.maxBuyInCredits ?? 0);
     const wanted = BigInt(left.stackCredits ?? 0) + BigInt(amount);
     return this.sitDown({ seat: own.seat, buyIn: String(wanted > most ? most : wanted) });
   }
 
-  /** The player's seat as it is when it is free again. @param {number} seat @returns {Promise<import("../types.js").SeatView>} */
-  #paidOut(seat) {
-    return new Promise((done) => {
-      let last = this.table.view?.seats?.find((taken) => taken.seat === seat) ?? {};
-      const look = () => {
-        const now = this.table.view?.seats?.find((taken) => taken.seat === seat && taken.playerId === this.playerId);
-        last = now ?? last;
-        if (now) return;
-        this.table.removeEventListener("change", look);
-        done(last);
+  /** Leaves a seat. Gives it as it was when it became free, which may be before the room has answered. @param {import("../types.js").SeatView} own */
+  async #vacate(own) {
+    const listening = new AbortController();
+    let last = own;
+    const free = new Promise((done) => {
+      const look = (/** @type {Event} */ event) => {
+        const told = /** @type {CustomEvent} */ (event).detail?.update?.seat;
+        const isOwn = told?.vacated && told.seat?.seat === own.seat && told.seat.playerId === this.playerId;
+        const now = this.table.view?.seats?.find(({ seat, playerId }) => seat === own.seat && playerId === this.playerId);
+        last = now ?? (isOwn ? told.seat : last);
+        if (!now) done(undefined);
       };
-      this.table.addEventListener("change", look);
-      look();
+      this.table.addEventListener("change", look, { signal: listening.signal });
     });
+    try {
+      await this.#leave();
+      await free;
+    } finally {
+      listening.abort();
+    }
+    return last;
   }
 
   /** Decides. @param {Move} move @param {LegalMove} [legal] the legal move that it is one of */
