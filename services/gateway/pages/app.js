@@ -54,7 +54,7 @@ async function route() {
   try {
     const page = await found.one.load();
     if (mine !== navigation) return;
-    const ended = await page.show(main, { ...query(), ...definedOnly(found.match?.groups) });
+    const ended = await page.show(main, { ...query(), ...partsOf(found.match?.groups) });
     if (mine !== navigation) return void (typeof ended === "function" && ended());
     end = ended;
     focusHeading();
@@ -64,9 +64,9 @@ async function route() {
   }
 }
 
-/** Groups that took part in a match. @param {Record<string, string | undefined> | undefined} groups @returns {Record<string, string>} */
-function definedOnly(groups) {
-  return /** @type {Record<string, string>} */ (Object.fromEntries(Object.entries(groups ?? {}).filter(([, value]) => value !== undefined)));
+/** Groups that took part in a match. Ids are lower-case everywhere else: a table has one name in all tabs. @param {Record<string, string | undefined> | undefined} groups @returns {Record<string, string>} */
+function partsOf(groups) {
+  return Object.fromEntries(Object.entries(groups ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, value.toLowerCase()]])));
 }
 
 /** Moves the focus to the page's heading, except when the first page loads. */

@@ -26,12 +26,13 @@ const BEGIN_ANEW = "BAD_FIELD";
  * @property {() => object} request Of the next stream, with the newest resume token.
  * @property {(message: any) => void} seen
  * @property {(connection: "catching up" | "stale") => void} connection
- * @property {() => void} forget The resume token was refused.
+ * @property {() => void} forget The resume token was refused, or what came after it could not be taken in.
  * @property {AbortSignal} stop
  */
 
 /**
- * Follows until it is stopped, or the room has nothing more to say. Gives the refusal that ended it, or null.
+ * Follows until it is stopped, or the room has nothing more to say. Whatever else breaks it, it is begun again. Gives the refusal that
+ * ended it, or null.
  * @param {Followed} followed
  * @returns {Promise<Refusal | null>}
  */
@@ -43,17 +44,22 @@ export async function follow({ method, request, seen, connection, forget, stop }
     try {
       for await (const message of session.stream(method, request(), { signal: stop, silenceMs: SILENCE_MS })) {
         if (stop.aborted) return null;
-        failures = 0;
         seen(message);
+        failures = 0;
         endedBy = message.ended?.reason ?? "";
         if (ENDS_FOR_GOOD.includes(endedBy)) return null;
       }
     } catch (error) {
       if (stop.aborted) return null;
-      if (!(error instanceof Refusal)) throw error;
-      if (error.reason === BEGIN_ANEW && failures === 0) forget();
-      else if (!isWorthAgain(error)) return error;
-      asked = Math.min(error.retryAfterMs ?? 0, LONGEST_ASKED_MS);
+      if (!(error instanceof Refusal)) {
+        // What could not be taken in once would not be the second time: it begins anew.
+        console.error(error);
+        forget();
+      } else {
+        if (error.reason === BEGIN_ANEW && failures === 0) forget();
+        else if (!isWorthAgain(error)) return error;
+        asked = Math.min(error.retryAfterMs ?? 0, LONGEST_ASKED_MS);
+      }
     }
     if (stop.aborted) return null;
     if (endedBy === TOKEN_OVER && performance.now() - renewedMs > TOKEN_LIVES_MS) {

@@ -118,6 +118,7 @@ export class TableStore extends EventTarget {
     if (message.state) {
       const { view, lastHands, connection, resumeToken, now } = message.state;
       this.#clock.tell(now);
+      if (this.view && BigInt(view.sequence ?? 0) < BigInt(this.view.sequence ?? 0)) return;
       [this.view, this.lastHands, this.#resumeToken] = [view, lastHands, resumeToken];
       this.#tellChange(null);
       this.#connect(connection, false);
@@ -129,7 +130,7 @@ export class TableStore extends EventTarget {
   #seen(message, leads) {
     this.#lastMessageMs = Date.now();
     if (this.connection === "stale") this.#connect("catching up", leads);
-    if (message.snapshot) this.#begin(message.snapshot);
+    if (message.snapshot && !this.#begin(message.snapshot, leads)) return;
     if (message.update && !this.#goOn(message.update, leads)) return;
     if (message.resumeToken) this.#resumeToken = message.resumeToken;
     if (leads) this.#shared?.tell({ seen: message });
@@ -137,12 +138,17 @@ export class TableStore extends EventTarget {
     if (message.caughtUp || (message.heartbeat && this.connection !== "live")) this.#connect("live", leads);
   }
 
-  /** @param {TableView} view */
-  #begin(view) {
+  /** False: the table is shown as it was before what was seen already. @param {TableView} view @param {boolean} leads */
+  #begin(view, leads) {
+    if (this.view && BigInt(view.sequence ?? 0) < BigInt(this.view.sequence ?? 0)) {
+      if (leads) throw new Refusal("the table is shown as it was before", { code: "unavailable" });
+      return false;
+    }
     this.view = view;
     const { hand } = view;
     if (hand?.settlement?.length) this.#remember({ handNo: hand.handNo ?? "", hand, voided: null, rakeCredits: "0", endMs: null });
     this.#tellChange(null);
+    return true;
   }
 
   /** False: an update is missing, and the state has been asked for. @param {TableUpdate} update @param {boolean} leads */
