@@ -176,8 +176,8 @@ class Session extends EventTarget {
     return this.#renewing;
   }
 
-  /** @param {string} [stale] @returns {Promise<string>} */
-  async #renew(stale) {
+  /** @param {string} [stale] @param {boolean} [isAgain] under another id than the room has refused @returns {Promise<string>} */
+  async #renew(stale, isAgain = false) {
     // Written before it is sent: whoever comes next, in this tab or another, repeats the same call.
     const login = await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
       kept?.refreshToken && !isGood(kept, stale) ? { ...kept, refreshRequestId: kept.refreshRequestId ?? requestId() } : kept,
@@ -200,8 +200,18 @@ class Session extends EventTarget {
       return renewed?.accessToken ?? "";
     } catch (error) {
       if (error instanceof Refusal && ENDED.includes(error.reason)) return this.#ended(error.reason, login);
-      throw error;
+      if (!isIdRefused(error)) throw error;
+      await this.#forgetId(login);
+      if (isAgain) throw error;
+      return this.#renew(stale, true);
     }
+  }
+
+  /** Takes another id for the next `Refresh`: nothing was done under one that the room refuses. @param {Login} login */
+  async #forgetId({ refreshToken, refreshRequestId }) {
+    await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
+      kept?.refreshToken === refreshToken && kept.refreshRequestId === refreshRequestId ? { ...kept, refreshRequestId: undefined } : kept,
+    );
   }
 
   /** The room takes this login no more. @param {string} reason @param {Login} login */
@@ -327,6 +337,11 @@ function newUnlessGuest(kept, login) {
   if (kept.playerId === login.playerId) return kept;
   throw new Error("Another tab has signed in as a guest meanwhile. Save that login as a file, or sign out, first.");
 }
+
+/** Whether a call was refused for its own id: it is of a wrong clock, or stands for another call. @param {unknown} error */
+const isIdRefused = (error) =>
+  error instanceof Refusal &&
+  (error.reason === "REQUEST_ID_REUSED" || (error.reason === "BAD_FIELD" && error.violations.some(({ field }) => /^request_?id$/i.test(field))));
 
 /** @param {Login} login @param {string} [stale] */
 const isGood = (login, stale) =>
