@@ -131,10 +131,18 @@ export async function evidenceFile(playerId, tableId, handNo) {
 export async function evidenceCopy(playerId, tableId, handNo) {
   /** @type {string[]} */
   const lines = (await load("evidence", handKey(playerId, tableId, handNo))) ?? [];
-  const hasEnded = lines.some((line) => / ended [0-9a-f]{64}$/.test(line));
-  const shown = lines.filter((line) => hasEnded || !isSecret(line));
+  const isOver = hasEnded(lines);
+  const shown = lines.filter((line) => isOver || !isSecret(line));
   let size = 0;
   return fileOf(shown.filter((line) => (size += utf8(line).length + 1) < MOST_COPY_BYTES - HEADER.length));
+}
+
+/** Whether the evidence of a hand says that it has ended. @param {string[]} lines */
+const hasEnded = (lines) => lines.some((line) => / ended [0-9a-f]{64}$/.test(line));
+
+/** Whether it is kept that a hand has ended. @param {string} playerId @param {string} tableId @param {string} handNo */
+export async function isKnownToBeOver(playerId, tableId, handNo) {
+  return hasEnded((await load("evidence", handKey(playerId, tableId, handNo))) ?? []);
 }
 
 /** @param {string} line */
