@@ -43,6 +43,7 @@ export class Sitting {
     if (isAway || !this.#mayReturn || !(isIn || isOut)) return;
     if (isIn && Date.now() - leftMs(this.key) < LATE_MS) return;
     this.#mayReturn = false;
+    noteLeft(this.key, false);
     // The room brings back who is excluded for a time.
     if (isOut && !seat.exclusion && !(await load("parts", this.key))) await this.#sitOut(false);
   }
@@ -57,7 +58,7 @@ export class Sitting {
   leave() {
     // The page may be shown again, or another one of the table, before the room has heard of it.
     this.#mayReturn = true;
-    noteLeft(this.key);
+    noteLeft(this.key, true);
     void this.#sitOut(true, { keepalive: true, attempts: 1 }).catch(() => undefined);
   }
 
@@ -82,10 +83,11 @@ function leftMs(key) {
   }
 }
 
-/** @param {string} key */
-function noteLeft(key) {
+/** @param {string} key @param {boolean} hasLeft */
+function noteLeft(key, hasLeft) {
   try {
-    globalThis.localStorage?.setItem(`left/${key}`, String(Date.now()));
+    if (hasLeft) globalThis.localStorage?.setItem(`left/${key}`, String(Date.now()));
+    else globalThis.localStorage?.removeItem(`left/${key}`);
   } catch {
     // Storage may be denied: then they come back by the button.
   }

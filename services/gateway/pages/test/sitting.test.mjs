@@ -7,7 +7,7 @@ import { Sitting } from "../chance/sitting.js";
 const kept = new Map();
 Object.defineProperty(globalThis, "localStorage", {
   configurable: true,
-  value: { getItem: (name) => kept.get(name) ?? null, setItem: (name, text) => void kept.set(name, text) },
+  value: { getItem: (name) => kept.get(name) ?? null, setItem: (name, text) => void kept.set(name, text), removeItem: (name) => void kept.delete(name) },
 });
 const view = (state) => ({ yourSeat: 1, seats: [{ seat: 1, state: `SEAT_STATE_${state}` }] });
 
