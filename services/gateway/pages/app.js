@@ -1,7 +1,6 @@
 // The shell: header, routes by the path after `#/`, one page at a time. A page's module exports `show(main, parameters)`, which
 // draws into `main` and returns a function that ends the page. Pages are loaded when they are first opened.
 
-import { wordsOf } from "./api/refusals.js";
 import { session } from "./api/session.js";
 
 /** @typedef {(main: HTMLElement, parameters: Record<string, string>) => (void | (() => void) | Promise<void | (() => void)>)} Show */
@@ -55,7 +54,7 @@ async function route() {
   try {
     const page = await found.one.load();
     if (mine !== navigation) return;
-    const ended = await page.show(main, { ...query(), ...definedOnly(found.match?.groups) });
+    const ended = await page.show(main, { ...query(), ...partsOf(found.match?.groups) });
     if (mine !== navigation) return void (typeof ended === "function" && ended());
     end = ended;
     focusHeading();
@@ -65,9 +64,9 @@ async function route() {
   }
 }
 
-/** Groups that took part in a match. @param {Record<string, string | undefined> | undefined} groups @returns {Record<string, string>} */
-function definedOnly(groups) {
-  return /** @type {Record<string, string>} */ (Object.fromEntries(Object.entries(groups ?? {}).filter(([, value]) => value !== undefined)));
+/** Groups that took part in a match. Ids are lower-case everywhere else: a table has one name in all tabs. @param {Record<string, string | undefined> | undefined} groups @returns {Record<string, string>} */
+function partsOf(groups) {
+  return Object.fromEntries(Object.entries(groups ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, value.toLowerCase()]])));
 }
 
 /** Moves the focus to the page's heading, except when the first page loads. */
@@ -131,12 +130,14 @@ function drawWho() {
   join.classList.add("close");
   join.addEventListener("click", async () => {
     join.disabled = true;
+    const words = import("./api/refusals.js").catch(() => null);
     try {
       await session.signInAsGuest("");
     } catch (error) {
       join.disabled = false;
-      say(wordsOf(error));
-      join.title = wordsOf(error);
+      const told = (await words)?.wordsOf(error) ?? String(error);
+      say(told);
+      join.title = told;
     }
   });
   who.replaceChildren(join);

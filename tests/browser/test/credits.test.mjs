@@ -11,8 +11,7 @@ let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());
 
-// The seat reads what was left at it when that may have been paid out already; then only what is brought anew is there.
-test("who tops up in a hand plays it to its end, and has the credits after it", { todo: "what was left at the seat is not always brought again" }, async () => {
+test("who tops up in a hand plays it to its end, and has the credits after it", async () => {
   const id = await openTable("spike", { pauseMs: 5000 });
   const person = await Person.with(browser);
   const page = await person.open(`/table/${id}`);
@@ -55,7 +54,10 @@ test("who is all-in is in the main pot alone, and the side pot is shown beside i
     const [main, side] = ["Main pot", "Side pot 1"].map((wanted) => shown.find(([name]) => name === wanted)?.[1] ?? 0);
     return main > 3 * 70 && side > 2 * 110 && { main, side };
   }, "a main pot of three and a side pot of two are shown", 120);
-  assert.ok(pots.main <= 3 * 80 && pots.side >= 2 * 120, JSON.stringify(pots));
+  // Hands before this one may have cost, or won, a few antes.
+  const [least, second] = [pots.main / 3, pots.main / 3 + pots.side / 2];
+  assert.ok(Number.isInteger(least) && Number.isInteger(second), JSON.stringify(pots));
+  assert.ok(Math.abs(least - 80) <= 15 && Math.abs(second - 200) <= 15, JSON.stringify(pots));
   for (const person of people) {
     person.isContent();
     await person.close();

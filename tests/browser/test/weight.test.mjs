@@ -26,10 +26,11 @@ for (const [name, route, drawn] of [
     if (!isPacked) return t.skip("the server sends no content-encoding");
     const person = await Person.with(browser);
     const path = await route();
-    const bytes = await weigh(person, async () => {
+    const bytes = await weigh(person, async (isLive) => {
       await person.open(path);
-      await person.page.locator(drawn).first().waitFor();
       await person.page.locator(".connection.live, .games .seat-card").first().waitFor();
+      isLive();
+      await person.page.locator(drawn).first().waitFor();
     });
     t.diagnostic(`${bytes} bytes`);
     assert.ok(bytes > 0 && bytes < MOST, `${bytes} bytes`);
@@ -37,14 +38,21 @@ for (const [name, route, drawn] of [
   });
 }
 
-/** Bytes that come while something is done: of what is done with its headers, of streams what has come. */
+/**
+ * Bytes that come while something is done, with their headers. Of streams it is what has come until `isLive` is called: a table goes
+ * on telling for as long as somebody looks.
+ */
 async function weigh({ context, page }, what) {
   const cdp = await context.newCDPSession(page);
   await cdp.send("Network.enable");
   await cdp.send("Network.setCacheDisabled", { cacheDisabled: true });
-  const bytes = new Map();
-  cdp.on("Network.dataReceived", ({ requestId, encodedDataLength }) => bytes.set(requestId, (bytes.get(requestId) ?? 0) + encodedDataLength));
-  cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => bytes.set(requestId, encodedDataLength));
-  await what();
+  const [bytes, streams] = [new Map(), new Set()];
+  let live = false;
+  cdp.on("Network.requestWillBeSent", ({ requestId, request }) => /Service\/Watch/.test(request.url) && streams.add(requestId));
+  cdp.on("Network.dataReceived", ({ requestId, encodedDataLength }) => {
+    if (!live || !streams.has(requestId)) bytes.set(requestId, (bytes.get(requestId) ?? 0) + encodedDataLength);
+  });
+  cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => streams.has(requestId) || bytes.set(requestId, encodedDataLength));
+  await what(() => (live = true));
   return [...bytes.values()].reduce((sum, one) => sum + one, 0);
 }

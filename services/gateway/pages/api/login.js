@@ -1,4 +1,4 @@
-// A guest's login as a file, and what a token says of its bearer. Specification: proto/README.md "A login as a file".
+// A guest's login as a file. Specification: proto/README.md "A login as a file".
 
 const FORMAT = "sabacc-login/1";
 const LONGEST_FILE = 4096;
@@ -45,28 +45,5 @@ function fieldsOf(text) {
     return JSON.parse(text);
   } catch {
     return null;
-  }
-}
-
-/**
- * What a token says of its bearer. Nothing of it is checked here: the room does.
- * @param {string} token
- * @returns {{subject: string, role: string, lifeMs: number, endMs: number}}
- */
-export function claimsOf(token) {
-  const body = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
-  const claims = fieldsOf(orEmpty(() => atob(body ?? "")));
-  if (typeof claims?.sub !== "string" || typeof claims.role !== "string")
-    throw new Error("This is no token: copy the whole of it, from its first letter to its last.");
-  const [from, end] = [Number(claims.iat ?? 0), Number(claims.exp ?? 0)];
-  return { subject: claims.sub, role: claims.role, lifeMs: (end - from) * 1000, endMs: end * 1000 };
-}
-
-/** @param {() => string} read */
-function orEmpty(read) {
-  try {
-    return read();
-  } catch {
-    return "";
   }
 }

@@ -7,7 +7,6 @@
 import * as database from "../keep/database.js";
 import { call as callRoom, Refusal, roomAddress, stream as streamRoom } from "./connect.js";
 import { base64, random, requestId } from "./ids.js";
-import { claimsOf, fileOf, loginOf } from "./login.js";
 
 /** @typedef {import("./connect.js").CallOptions} CallOptions */
 /** @typedef {import("./login.js").Login} Login */
@@ -27,6 +26,8 @@ class Session extends EventTarget {
   #renewing;
   /** @type {Map<string, string>} names that sign-ins without an answer were sent under, and what to repeat them with */
   #unanswered = new Map();
+  /** The login as it was given in a file. @type {Login | undefined} */
+  #given;
   #tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel(LOCK) : undefined;
   /** Why the room ended the last sign-in; empty: it did not. */
   endedBy = "";
@@ -116,23 +117,39 @@ class Session extends EventTarget {
     if (this.isGuest) throw new Error("You are signed in as a guest. Save that login as a file, or sign out, first.");
   }
 
-  /** The login as a file, for another program or browser. This one forgets it, since a login has one user at a time. */
-  async saveLogin() {
+  /** The login as a file, for another program or browser. It is good until this one renews its tokens, and kept here until `forgetLogin`. */
+  async loginFile() {
     if (!this.isGuest) throw new Error("There is no guest's login to save.");
-    /** @type {Login | undefined} */
-    let given;
-    await locked(async () => {
-      await database.update("login", RECORD, (/** @type {Login | undefined} */ login) => void (given = login));
+    const { fileOf } = await import("./login.js");
+    return locked(async () => {
+      /** @type {Login | undefined} */
+      const login = await database.load("login", RECORD);
+      if (!login?.refreshToken) throw new Error("Another tab has just signed out.");
+      this.#given = login;
+      return fileOf(login);
     });
+  }
+
+  /** Forgets the login that was given as a file last: the file has it, and a login has one user at a time. */
+  async forgetLogin() {
+    const given = this.#given;
+    if (!given) throw new Error("The login is in no file yet. Save it first.");
+    await locked(async () => {
+      await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) => {
+        const isSame = kept?.refreshToken === given.refreshToken && kept.refreshRequestId === given.refreshRequestId;
+        if (kept && !isSame) throw new Error("The login was renewed since the file was written, which is of no use any more. Save it again.");
+        return undefined;
+      });
+    });
+    this.#given = undefined;
     this.#changed(undefined);
     this.#tabs?.postMessage("changed");
-    if (!given) throw new Error("Another tab has just signed out.");
-    return fileOf(given);
   }
 
   /** Goes on as the player of a file. @param {Blob} file */
   async loadLogin(file) {
     this.#refuseToReplace();
+    const { loginOf } = await import("./login.js");
     const login = await loginOf(file, roomAddress());
     await this.#replace(async (kept) => newUnlessGuest(kept, login));
     if ((await this.token()) === "") throw new Error("The room does not take this login: it has ended, or is another player's.");
@@ -159,8 +176,8 @@ class Session extends EventTarget {
     return this.#renewing;
   }
 
-  /** @param {string} [stale] @returns {Promise<string>} */
-  async #renew(stale) {
+  /** @param {string} [stale] @param {boolean} [isAgain] under another id than the room has refused @returns {Promise<string>} */
+  async #renew(stale, isAgain = false) {
     // Written before it is sent: whoever comes next, in this tab or another, repeats the same call.
     const login = await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
       kept?.refreshToken && !isGood(kept, stale) ? { ...kept, refreshRequestId: kept.refreshRequestId ?? requestId() } : kept,
@@ -183,8 +200,18 @@ class Session extends EventTarget {
       return renewed?.accessToken ?? "";
     } catch (error) {
       if (error instanceof Refusal && ENDED.includes(error.reason)) return this.#ended(error.reason, login);
-      throw error;
+      if (!isIdRefused(error)) throw error;
+      await this.#forgetId(login);
+      if (isAgain) throw error;
+      return this.#renew(stale, true);
     }
+  }
+
+  /** Takes another id for the next `Refresh`: nothing was done under one that the room refuses. @param {Login} login */
+  async #forgetId({ refreshToken, refreshRequestId }) {
+    await database.update("login", RECORD, (/** @type {Login | undefined} */ kept) =>
+      kept?.refreshToken === refreshToken && kept.refreshRequestId === refreshRequestId ? { ...kept, refreshRequestId: undefined } : kept,
+    );
   }
 
   /** The room takes this login no more. @param {string} reason @param {Login} login */
@@ -311,9 +338,37 @@ function newUnlessGuest(kept, login) {
   throw new Error("Another tab has signed in as a guest meanwhile. Save that login as a file, or sign out, first.");
 }
 
+/** Whether a call was refused for its own id: it is of a wrong clock, or stands for another call. @param {unknown} error */
+const isIdRefused = (error) =>
+  error instanceof Refusal &&
+  (error.reason === "REQUEST_ID_REUSED" || (error.reason === "BAD_FIELD" && error.violations.some(({ field }) => /^request_?id$/i.test(field))));
+
 /** @param {Login} login @param {string} [stale] */
 const isGood = (login, stale) =>
   login.accessToken !== "" && login.accessToken !== stale && Date.now() < login.accessEndMs && !login.refreshRequestId;
+
+/**
+ * What a token says of its bearer. Nothing of it is checked here: the room does.
+ * @param {string} token
+ * @returns {{subject: string, role: string, lifeMs: number, endMs: number}}
+ */
+export function claimsOf(token) {
+  const body = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
+  const claims = readClaims(body ?? "");
+  if (typeof claims?.sub !== "string" || typeof claims.role !== "string")
+    throw new Error("This is no token: copy the whole of it, from its first letter to its last.");
+  const [from, end] = [Number(claims.iat ?? 0), Number(claims.exp ?? 0)];
+  return { subject: claims.sub, role: claims.role, lifeMs: (end - from) * 1000, endMs: end * 1000 };
+}
+
+/** @param {string} body of a token, in base64 @returns {any} null: it is none */
+function readClaims(body) {
+  try {
+    return JSON.parse(atob(body));
+  } catch {
+    return null;
+  }
+}
 
 /** Tokens as they are kept: their life counts from now, by this device's clock. @param {import("../types.js").Tokens} tokens */
 function heldTokens({ accessToken = "", refreshToken = "" }) {

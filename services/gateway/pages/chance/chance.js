@@ -1,27 +1,24 @@
-// The chance of one table's hands, as this browser takes part in it and checks it: what the table shows is taken in order, one
-// thing after the other.
+// The chance of one table's hands, as this browser checks it: what the table shows is taken in order, one thing after the other.
+// What a player brings to it, and sends, is in player.js.
 //
-// 1. `NextHand`: the dealer has promised; a number is made and committed to.
-// 2. `Entropy`, closed: the dealer has signed what the hand is made of; the number is revealed.
+// 1. `NextHand`: the dealer has promised.
+// 2. `Entropy`, closed: the dealer has signed what the hand is made of.
 // 3. `HandStarted`: the hand was dealt from what was closed, and each number is the one that was committed to.
 // 4. `HandAction`: cards lead to the published roots, decisions to the chain.
 // 5. `SeedPublished`: the seed is the one that was promised, and the order and the salts of the cards
 //    follow from it.
 //
-// Every step is demanded: what is missing where it is due is a `Fault`. What is shown is judged before anything is sent.
+// Every step is demanded: what is missing where it is due is a `Fault`.
 
 import { fromBase64 } from "../api/ids.js";
 import { checkAbort, Suspensions } from "./aborts.js";
-import { Agreement } from "./agreement.js";
 import { equal } from "./bytes.js";
 import { Cards } from "./cards.js";
 import { checkClosing } from "./closing.js";
-import { Contribution } from "./contribution.js";
-import { endedLine, Evidence } from "./evidence.js";
 import { saltKey } from "./fair.js";
 import { asFault, Fault } from "./fault.js";
 import { Hand } from "./hand.js";
-import { Promises } from "./promises.js";
+import { Agreement, Promises } from "./promises.js";
 import { numberOf, Sequence } from "./sequence.js";
 
 /** @typedef {import("../types.js").TableView} TableView */
@@ -29,6 +26,7 @@ import { numberOf, Sequence } from "./sequence.js";
 /** @typedef {import("../types.js").NextHand} NextHand */
 /** @typedef {import("../types.js").Entropy} Entropy */
 /** @typedef {import("./closing.js").Closed} Closed */
+/** @typedef {import("./fair.js").Binding} Binding */
 /** @typedef {import("./closing.js").Place} Place */
 
 const PROVED_HANDS = 20n;
@@ -37,15 +35,8 @@ const OVER = "HAND_PHASE_OVER";
 export class Chance {
   /** @type {Hand | null} */
   hand = null;
-  /** The number that was committed to last, and in which seat: in another one it counts for nothing. */
-  committedTo = 0n;
-  #committedIn = 0;
-  /** False: no further hand is committed to. */
-  goesOn = true;
-  /** Whether this tab is the one that commits and reveals. */
-  isActing = false;
-  /** False: what is shown may have passed long ago, so nothing is committed to or revealed for it. */
-  isLive = true;
+  /** Whose chance it is; empty: a viewer's who only checks. */
+  playerId = "";
   /** Hands that the player's number is not in, though they were dealt into them. @type {Set<string>} */
   blindHands = new Set();
   cards = new Cards();
@@ -53,30 +44,28 @@ export class Chance {
   #sealed = new Map();
   /** The number that is open and not dealt, and who is in it. @type {{handNo: string, roster: Place[]} | null} */
   #open = null;
-  /** @type {Map<string, Closed>} */
-  #closings = new Map();
+  /** @protected @type {Map<string, Closed>} */
+  closings = new Map();
   /** A hand of which the last snapshot showed nothing: the table has lost its cards, or it was never dealt. */
   #bare = "";
-  /** Numbers in which something was wrong: nothing is revealed for them. @type {Set<string>} */
-  #faulty = new Set();
+  /** Numbers in which something was wrong: nothing is revealed for them. @protected @type {Set<string>} */
+  faulty = new Set();
   /** Whether something that was shown could not be taken in, as with a full disk: the next view is begun with. */
   #isBehind = false;
 
   /**
    * @param {string} tableId
-   * @param {{playerId: string, call: import("./contribution.js").Call, keys: import("./roomkeys.js").RoomKeys, own?: () => number}} means
-   *     `playerId` empty: a viewer who only checks; `own`: this device's time, in milliseconds
+   * @param {{keys: import("./roomkeys.js").RoomKeys, own?: () => number, evidence?: import("./evidence.js").Evidence | null}} means
+   *     `own`: this device's time, in milliseconds; `evidence`: where a player keeps what was signed
    * @param {TableView} view
    */
-  constructor(tableId, { playerId, call, keys, own }, view) {
-    this.playerId = playerId;
+  constructor(tableId, { keys, own, evidence = null }, view) {
     this.keys = keys;
-    this.evidence = playerId ? new Evidence(playerId, tableId) : null;
+    this.evidence = evidence;
     this.agreed = new Agreement(view);
     this.sequence = new Sequence(own);
     this.suspensions = new Suspensions(this.agreed.suspendMs);
-    this.promises = new Promises(tableId, keys, this.evidence, this.agreed);
-    this.contribution = this.evidence && new Contribution(tableId, playerId, call, keys, this.evidence);
+    this.promises = new Promises(tableId, keys, evidence, this.agreed);
   }
 
   /** Takes in a snapshot. Gives the keys of the cards that were proved. @param {TableView} view */
@@ -106,22 +95,36 @@ export class Chance {
     return news;
   }
 
-  /** Does what is due by a view: this tab has become the one that acts, or somebody looks again. @param {TableView} view */
-  async catchUp(view) {
-    if (view.entropy) await (view.entropy.closed ? this.#reveal(view, view.entropy) : this.#commit(view, view.entropy));
-    if (view.nextHand) await this.#commit(view, view.nextHand);
+  // ---- What a player adds ----
+
+  /** Does what is due by a view: this tab has become the one that acts, or somebody looks again. @param {TableView} _view */
+  async catchUp(_view) {}
+
+  /** Checks the player's own row of a closing. @protected @param {Closed} _closed @param {Place[]} _places @param {Entropy} _entropy @param {number} _seat */
+  async checkOwnRow(_closed, _places, _entropy, _seat) {}
+
+  /** What the player has brought to a hand. @protected @param {import("../types.js").HandView} _hand @param {Binding} _binding @returns {Promise<import("./own.js").Own | null>} */
+  async ownOf(_hand, _binding) {
+    return null;
   }
+
+  /** Judges whom a burn blames. Gives what is to be done about it. @protected @param {import("../types.js").HandVoided} _voided @param {number} _seat @returns {Promise<() => Promise<void>>} */
+  async judgeBurn(_voided, _seat) {
+    return async () => {};
+  }
+
+  // ---- What is taken in ----
 
   /** Judges by this device's own time, while the stream is live. */
   checkTime() {
-    return this.#judged("", async () => this.sequence.checkOwnTime());
+    return this.judged("", async () => this.sequence.checkOwnTime());
   }
 
   /** Takes in what was shown. @template T @param {string | undefined} handNo @param {() => Promise<T>} work */
   async #seen(handNo, work) {
     this.#isBehind = true;
     try {
-      const found = await this.#judged(handNo, work);
+      const found = await this.judged(handNo, work);
       this.#isBehind = false;
       return found;
     } catch (error) {
@@ -130,13 +133,13 @@ export class Chance {
     }
   }
 
-  /** @template T @param {string | undefined} handNo @param {() => Promise<T>} work */
-  async #judged(handNo, work) {
+  /** @protected @template T @param {string | undefined} handNo @param {() => Promise<T>} work */
+  async judged(handNo, work) {
     try {
       return await work();
     } catch (error) {
       const fault = asFault(error, handNo);
-      if (fault instanceof Fault) this.#faulty.add(fault.handNo);
+      if (fault instanceof Fault) this.faulty.add(fault.handNo);
       throw fault;
     }
   }
@@ -211,15 +214,13 @@ export class Chance {
     if (places.map(({ seat }) => seat).join() !== roster.join()) throw new Fault("table", handNo, "it has another roster than before");
     this.#open = { handNo, roster: places };
     if (!closed) return;
-    const before = this.#closings.get(handNo);
+    const before = this.closings.get(handNo);
     try {
       const found = await checkClosing(handNo, closing, places, binding, { keys: this.keys, evidence: this.evidence });
       if (before && !equal(fromBase64(before.closing), fromBase64(found.closing)))
         throw new Fault("dealer", handNo, "the dealer has closed it twice, in different ways");
-      const seat = view.yourSeat ?? 0;
-      const isIn = places.some((place) => place.seat === seat && place.playerId === this.playerId);
-      if (isIn && this.contribution && !(await this.contribution.checkOwn(handNo, found, seat, binding))) this.blindHands.add(handNo);
-      this.#closings.set(handNo, before ?? found);
+      await this.checkOwnRow(found, places, entropy, view.yourSeat ?? 0);
+      this.closings.set(handNo, before ?? found);
     } catch (error) {
       if (before) before.isDisputed = true;
       throw error;
@@ -232,7 +233,7 @@ export class Chance {
     const binding = this.promises.of(handNo);
     if (!binding || !equal(binding.dealer, fromBase64(commitment))) throw new Fault("table", handNo, "it goes back to another promise of the dealer's");
     if (view.hand?.handNo !== handNo || !view.hand.transcript) throw new Fault("table", handNo, "its transcript is missing");
-    if (!this.#closings.has(handNo)) throw new Fault("table", handNo, "it was dealt before it was closed");
+    if (!this.closings.has(handNo)) throw new Fault("table", handNo, "it was dealt before it was closed");
     await this.#startHand(view);
     this.#open = null;
   }
@@ -248,7 +249,7 @@ export class Chance {
     if (!binding) throw new Fault("table", handNo, "the dealer's promise is missing");
     const leaving = (view.seats ?? []).filter(({ state }) => state === "SEAT_STATE_LEAVING").map(({ seat = 0 }) => seat);
     if (this.hand?.handNo !== handNo) {
-      this.hand = await Hand.begin(hand, binding, await this.#own(hand, handNo), this.#closings.get(handNo), this.evidence);
+      this.hand = await Hand.begin(hand, binding, await this.ownOf(hand, binding), this.closings.get(handNo), this.evidence);
       this.#forget(handNo);
     }
     this.hand.resume(hand, leaving);
@@ -260,19 +261,11 @@ export class Chance {
   /** Forgets what is long past. @param {string} handNo */
   #forget(handNo) {
     this.cards.forgetBefore(numberOf(handNo) - PROVED_HANDS);
-    for (const known of [this.#closings.keys(), this.blindHands].flatMap((numbers) => [...numbers]))
+    for (const known of [this.closings.keys(), this.blindHands].flatMap((numbers) => [...numbers]))
       if (numberOf(known) < numberOf(handNo)) {
-        this.#closings.delete(known);
+        this.closings.delete(known);
         this.blindHands.delete(known);
       }
-  }
-
-  /** What the player has brought to a hand, wherever they sat. @param {import("../types.js").HandView} hand @param {string} handNo */
-  async #own(hand, handNo) {
-    const seat = hand.seats?.find(({ playerId }) => playerId === this.playerId)?.seat;
-    if (!this.contribution || !seat) return null;
-    const part = await this.contribution.part(handNo, seat);
-    return part ? { contribution: this.contribution, part, playerId: this.playerId } : null;
   }
 
   /** @param {TableView} view @param {import("../types.js").HandAction} action */
@@ -297,7 +290,7 @@ export class Chance {
     if (this.hand?.handNo === handNo) this.hand.hasEnded = true;
     if (!binding) return;
     this.sequence.expectSeed(numberOf(handNo), delayMs);
-    await this.evidence?.keep(handNo, endedLine(binding.context));
+    await this.evidence?.keepEnd(handNo, binding.context);
   }
 
   /** @param {TableView} view @param {import("../types.js").HandVoided} voided @param {TableView} before */
@@ -306,24 +299,22 @@ export class Chance {
     this.sequence.mayEnd(numberOf(handNo));
     const hand = this.hand?.handNo === handNo ? this.hand : null;
     const isOpen = this.#open?.handNo === handNo;
-    const closed = this.#closings.get(handNo);
-    const binding = this.promises.of(handNo);
-    const seat = view.yourSeat ?? 0;
-    let isWithheld = false;
+    const closed = this.closings.get(handNo);
+    let answer = async () => {};
     try {
       if (hand || isOpen) {
         const known = { untilMs: this.suspensions.untilMs(handNo), nowMs: this.sequence.toldMs };
-        const hasAgreed = !hand || (await hand.mayEndAgreed(before.hand?.standing));
+        const hasAgreed = !hand?.own || (await hand.own.mayEndAgreed(before.hand?.standing));
         checkAbort(voided, { ...known, isDealt: hand !== null, hasAgreed });
       }
       if (cause === "ABORT_CAUSE_WITHHELD" && isOpen && !closed) throw new Fault("table", handNo, "it was burnt before it was closed");
-      if (binding && this.contribution) isWithheld = await this.contribution.isWithheld(voided, closed, seat, binding);
+      answer = await this.judgeBurn(voided, view.yourSeat ?? 0);
     } finally {
       // The seed of a burnt number is opened at once.
       await this.#ended(handNo, cause === "ABORT_CAUSE_WITHHELD" ? 0 : this.agreed.seedDelayMs);
       if (isOpen) this.#open = null;
     }
-    if (isWithheld && this.isActing) await this.contribution?.openBurnt(handNo, seat);
+    await answer();
   }
 
   /** @param {import("../types.js").SeedPublished} told */
@@ -339,30 +330,6 @@ export class Chance {
     const transcript = fromBase64(sealed.transcript);
     await this.cards.checkOrder(handNo, this.agreed.variant, transcript, fromBase64(seed));
     return this.cards.checkSalts(handNo, await saltKey(transcript, fromBase64(seed)));
-  }
-
-  // ---- What is sent ----
-
-  /** @param {TableView} view @param {NextHand | Entropy} next */
-  async #commit(view, next) {
-    const { handNo = "0" } = next;
-    const binding = this.promises.of(handNo);
-    const seat = view.seats?.find((taken) => taken.seat === view.yourSeat);
-    const isIn = !("roster" in next) || next.roster?.includes(view.yourSeat ?? 0);
-    const mayCommit = this.isActing && this.isLive && this.goesOn && !this.#faulty.has(handNo) && !this.sequence.hasEnded(numberOf(handNo));
-    const isNew = numberOf(handNo) > this.committedTo || seat?.seat !== this.#committedIn;
-    const isDue = mayCommit && isNew && isIn && seat?.state === "SEAT_STATE_PLAYING";
-    if (!isDue || !binding || !this.contribution) return;
-    const hasCommitted = await this.#judged(handNo, async () => this.contribution?.commit(handNo, seat.seat ?? 0, binding));
-    if (hasCommitted) [this.committedTo, this.#committedIn] = [numberOf(handNo), seat.seat ?? 0];
-  }
-
-  /** Reveals where every check has passed, and the hand is the one that runs. @param {TableView} view @param {Entropy} entropy */
-  async #reveal(view, { handNo = "0", roster = [] }) {
-    const [seat, binding, closed] = [view.yourSeat ?? 0, this.promises.of(handNo), this.#closings.get(handNo)];
-    const mayReveal = this.isActing && this.isLive && !this.#faulty.has(handNo) && this.sequence.isRunning(numberOf(handNo));
-    if (!mayReveal || !roster.includes(seat) || !binding || !closed || this.blindHands.has(handNo)) return;
-    await this.#judged(handNo, async () => this.contribution?.reveal(handNo, closed, seat, binding));
   }
 }
 

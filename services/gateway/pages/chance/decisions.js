@@ -4,13 +4,15 @@ import { fromBase64 } from "../api/ids.js";
 import { equal, hex, sha256 } from "./bytes.js";
 import { Fault } from "./fault.js";
 import { decisionInput } from "./fair.js";
-import { playerOf } from "./lines.js";
 
 /** @typedef {import("./bytes.js").Bytes} Bytes */
 /** @typedef {import("../types.js").HandAction} HandAction */
 
 // As many as a table has seats.
 const MOST_LEAVES = 8;
+
+/** A seat's player in lines: the place among those dealt in. @param {number[]} order @param {number} seat */
+export const playerOf = (order, seat) => `p${order.indexOf(seat) + 1}`;
 
 export class Decisions {
   /** The chain after each decision, from where it was followed on. @type {Bytes[]} */

@@ -4,7 +4,7 @@
 import { base64, fromBase64 } from "../api/ids.js";
 import { keysOf, load, update } from "../keep/database.js";
 import { hex, utf8 } from "./bytes.js";
-import { statementsOf } from "./statements.js";
+import { hasOther, statementsOf } from "./statements.js";
 
 const HEADER = "sabacc-evidence 1";
 const MOST_LINES = 8192;
@@ -46,9 +46,19 @@ export class Evidence {
     return this.#keep(handNo, lines, MOST_LINES);
   }
 
-  /** Keeps the decisions of others, as far as there is room. @param {string} handNo @param {string[]} lines */
-  async keepDecision(handNo, ...lines) {
-    await this.#keep(handNo, lines, MOST_WITH_DECISIONS).catch(() => undefined);
+  /** Keeps what a hash was taken of, with what was signed over it. @param {string} handNo @param {Uint8Array} input @param {string[]} lines */
+  keepOpen(handNo, input, ...lines) {
+    return this.keep(handNo, openLine(input), ...lines);
+  }
+
+  /** Keeps that a hand has ended. @param {string} handNo @param {Uint8Array} context */
+  keepEnd(handNo, context) {
+    return this.keep(handNo, endedLine(context));
+  }
+
+  /** Keeps a decision of whoever, as far as there is room. @param {string} handNo @param {Uint8Array} input */
+  async keepDecision(handNo, input) {
+    await this.#keep(handNo, [openLine(input)], MOST_WITH_DECISIONS).catch(() => undefined);
   }
 
   /** @param {string} handNo @param {string[]} lines @param {number} most */
@@ -75,6 +85,11 @@ export class Evidence {
     /** @type {string[]} */
     const kept = (await load("evidence", this.#key(handNo))) ?? [];
     return statementsOf([...kept, ...(this.#held.get(handNo) ?? [])]);
+  }
+
+  /** Whether a signed text of a kind is kept whose first fields are other ones. @param {string} handNo @param {string} tag @param {import("./bytes.js").Bytes[]} first */
+  async hasOther(handNo, tag, ...first) {
+    return hasOther(await this.statements(handNo), tag, ...first);
   }
 
   /** The highest number that there is evidence of. */
@@ -116,10 +131,18 @@ export async function evidenceFile(playerId, tableId, handNo) {
 export async function evidenceCopy(playerId, tableId, handNo) {
   /** @type {string[]} */
   const lines = (await load("evidence", handKey(playerId, tableId, handNo))) ?? [];
-  const hasEnded = lines.some((line) => / ended [0-9a-f]{64}$/.test(line));
-  const shown = lines.filter((line) => hasEnded || !isSecret(line));
+  const isOver = hasEnded(lines);
+  const shown = lines.filter((line) => isOver || !isSecret(line));
   let size = 0;
   return fileOf(shown.filter((line) => (size += utf8(line).length + 1) < MOST_COPY_BYTES - HEADER.length));
+}
+
+/** Whether the evidence of a hand says that it has ended. @param {string[]} lines */
+const hasEnded = (lines) => lines.some((line) => / ended [0-9a-f]{64}$/.test(line));
+
+/** Whether it is kept that a hand has ended. @param {string} playerId @param {string} tableId @param {string} handNo */
+export async function isKnownToBeOver(playerId, tableId, handNo) {
+  return hasEnded((await load("evidence", handKey(playerId, tableId, handNo))) ?? []);
 }
 
 /** @param {string} line */

@@ -1,5 +1,7 @@
 // The line of a decision, as the chain takes it and its player signs it. Specification: crates/fairness/SPEC.md section 9.2.
 
+import { playerOf } from "./decisions.js";
+
 /** @typedef {import("../types.js").Move} Move */
 /** @typedef {import("../types.js").LegalMove} LegalMove */
 /** @typedef {import("../types.js").HeldCard} HeldCard */
@@ -7,9 +9,6 @@
 /** @param {import("../types.js").MoveKind | undefined} kind */
 export const verbOf = (kind = "MOVE_KIND_VOID") =>
   kind === "MOVE_KIND_DRAW_FROM" ? "draw" : kind.replace("MOVE_KIND_", "").toLowerCase().replaceAll("_", "-");
-
-/** A seat's player in lines: the place among those dealt in. @param {number[]} order @param {number} seat */
-export const playerOf = (order, seat) => `p${order.indexOf(seat) + 1}`;
 
 /**
  * @param {Move} move

@@ -1,17 +1,43 @@
-// What a hand is bound to before anybody knows its cards: the dealer's promise, checked.
+// What a hand is bound to before anybody knows its cards: the rules that the table has shown, and the dealer's promise.
 
 import { fromBase64 } from "../api/ids.js";
 import { equal, idBytes, number, sha256, utf8 } from "./bytes.js";
-import { openLine } from "./evidence.js";
 import { contextInput, promiseText, rulesHash, seedInput } from "./fair.js";
 import { Fault } from "./fault.js";
-import { hasOther } from "./statements.js";
 
 /** @typedef {import("./fair.js").Binding} Binding */
 /** @typedef {import("../types.js").Commitment} Commitment */
 
+const HOUR_MS = 3_600_000;
 // Seeds that are opened a day later need as many.
 const MOST = 512;
+
+/** A line's value of a canonical text. @param {string} text @param {string} name */
+const valueOf = (text, name) => text.split("\n").find((line) => line.startsWith(`${name} = `))?.slice(name.length + 3) ?? "";
+
+/** Rule set and settings as the table showed them when its viewer came: a hand with others is none of theirs. */
+export class Agreement {
+  /** @param {{ruleSet?: string, settings?: string}} shown */
+  constructor({ ruleSet = "", settings = "" }) {
+    this.ruleSet = ruleSet;
+    this.settings = settings;
+    /** The game by its rule set, whatever else a table says of itself. */
+    this.variant = valueOf(ruleSet, "variant").replaceAll('"', "");
+    // A developer's room lets its time pass faster.
+    const scale = Math.max(1, Number(valueOf(settings, "time_scale")) || 1);
+    const isDelayed = valueOf(settings, "reveal") === '"delayed"';
+    /** How long a seed may stay shut after its hand. */
+    this.seedDelayMs = (isDelayed ? 24 * HOUR_MS : 0) / scale;
+    /** How long a hand is suspended for before it may end without an agreement. */
+    this.suspendMs = ((Number(valueOf(settings, "suspend_hours")) || 0) * HOUR_MS) / scale;
+  }
+
+  /** @param {string | undefined} handNo @param {{ruleSet?: string, settings?: string}} told */
+  check(handNo, { ruleSet = "", settings = "" }) {
+    if (ruleSet !== this.ruleSet || settings !== this.settings)
+      throw new Fault("table", handNo, "it has another rule set or other settings than the table showed you");
+  }
+}
 
 export class Promises {
   /** @type {Map<string, Binding>} */
@@ -21,7 +47,7 @@ export class Promises {
    * @param {string} tableId
    * @param {import("./roomkeys.js").RoomKeys} keys
    * @param {import("./evidence.js").Evidence | null} evidence
-   * @param {import("./agreement.js").Agreement} agreed rules that the player has seen
+   * @param {Agreement} agreed rules that the player has seen
    */
   constructor(tableId, keys, evidence, agreed) {
     this.tableId = tableId;
@@ -53,10 +79,10 @@ export class Promises {
     const context = await sha256(input);
     const line = await this.keys.check("dealer", handNo, promiseText(this.tableId, handNo, rules, commitment), commitment, origin);
     // What was promised holds beyond the page's life.
-    const kept = (await this.evidence?.statements(handNo)) ?? [];
-    await this.evidence?.keep(handNo, openLine(input), line);
     const fields = [utf8(origin), idBytes(this.tableId), number(handNo, 8), rules, dealer];
-    if (known || hasOther(kept, "dealer-commit-sig", ...fields))
+    const hasOther = await this.evidence?.hasOther(handNo, "dealer-commit-sig", ...fields);
+    await this.evidence?.keepOpen(handNo, input, line);
+    if (known || hasOther)
       throw new Fault("dealer", handNo, "the dealer has promised it twice, with different seeds");
     const binding = { context, dealer, origin };
     this.#bindings.set(handNo, binding);

@@ -7,6 +7,8 @@ import { load, remove, save } from "../keep/database.js";
 /** @typedef {(method: string, request: object, options?: import("../api/connect.js").CallOptions) => Promise<any>} Call */
 
 const METHOD = "sabacc.table.v1.TableService/SitOut";
+// What a page sends as it is left has reached the room after so long, or never will.
+const LATE_MS = 15_000;
 
 export class Sitting {
   /** What is on its way. @type {boolean | null} */
@@ -39,7 +41,9 @@ export class Sitting {
     if (this.#asked === isOut && (isOut || isIn)) this.#asked = null;
     if (isAway && isIn && !hasCommitted && this.#asked !== true) await this.#sitOut(true);
     if (isAway || !this.#mayReturn || !(isIn || isOut)) return;
+    if (isIn && Date.now() - leftMs(this.key) < LATE_MS) return;
     this.#mayReturn = false;
+    noteLeft(this.key, false);
     // The room brings back who is excluded for a time.
     if (isOut && !seat.exclusion && !(await load("parts", this.key))) await this.#sitOut(false);
   }
@@ -52,6 +56,9 @@ export class Sitting {
 
   /** Sits out as the page is left: a number that nobody is here to reveal would be lost to all. */
   leave() {
+    // The page may be shown again, or another one of the table, before the room has heard of it.
+    this.#mayReturn = true;
+    noteLeft(this.key, true);
     void this.#sitOut(true, { keepalive: true, attempts: 1 }).catch(() => undefined);
   }
 
@@ -64,5 +71,24 @@ export class Sitting {
       this.#asked = null;
       throw error;
     }
+  }
+}
+
+/** When a page was left that was dealt in. Kept in what can be written while a page is being left. @param {string} key */
+function leftMs(key) {
+  try {
+    return Number(globalThis.localStorage?.getItem(`left/${key}`) ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** @param {string} key @param {boolean} hasLeft */
+function noteLeft(key, hasLeft) {
+  try {
+    if (hasLeft) globalThis.localStorage?.setItem(`left/${key}`, String(Date.now()));
+    else globalThis.localStorage?.removeItem(`left/${key}`);
+  } catch {
+    // Storage may be denied: then they come back by the button.
   }
 }

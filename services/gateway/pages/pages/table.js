@@ -13,13 +13,10 @@ import { Aside } from "./table/aside.js";
 import { Context } from "./table/context.js";
 import { el, setText } from "./table/dom.js";
 import { Felt, waiting } from "./table/felt.js";
-import { OwnHand } from "./table/hand.js";
 import { Motion } from "./table/motion.js";
-import { Moves } from "./table/moves.js";
 import { Notices } from "./table/notices.js";
 import { Part } from "./table/part.js";
 import { Place } from "./table/place.js";
-import { Sound } from "./table/sound.js";
 import { happenings } from "./table/words.js";
 
 /** Tones that stand in the middle of the felt. */
@@ -69,12 +66,12 @@ class TablePage {
     this.context = new Context(this.store);
     this.part = new Part(this.store, id, () => this.draw(), (text) => this.tell({ text, tone: "word" }));
     this.context.proofOf = (seat, index, card) => this.part.proofOf(seat, index, card);
-    this.sound = new Sound();
-    this.hand = new OwnHand(this.context);
-    this.place = new Place(this.context, () => this.part.seat());
+    this.sound = new SoundSwitch();
+    /** What only a player has: their hand and their moves. @type {{hand: import("./table/hand.js").OwnHand, moves: import("./table/moves.js").Moves} | null} */
+    this.own = null;
+    this.place = new Place(this.context, this.part);
     this.felt = new Felt(this.context, (seat) => this.place.askSit(seat));
-    this.motion = new Motion(this.context, this.felt, this.hand);
-    this.moves = new Moves(this.context, this.hand, (move, legal) => this.part.act(move, legal));
+    this.motion = new Motion(this.context, this.felt, () => (this.own && !this.own.hand.element.hidden ? this.own.hand.cards : null));
     this.notices = new Notices(this.context, () => void this.place.tryTo(async () => (await this.part.seat()).agreeToVoid()), () => this.part.fault);
     this.aside = new Aside(this.context);
     this.heading = el("h1", { tabindex: -1 }, "Table");
@@ -84,7 +81,8 @@ class TablePage {
     this.live = el("div", { class: "hidden-text", "aria-live": "polite", "aria-atomic": "false" });
     this.prompt = el("p", { class: "prompt" });
     this.money = el("p", { class: "own-money number" });
-    this.dock = el("section", { class: "dock", "aria-label": "Your place" }, this.hand.element, el("div", { class: "dock-side" }, el("div", { class: "dock-top" }, this.prompt, this.money, this.place.element), this.moves.element));
+    this.dockSide = el("div", { class: "dock-side" }, el("div", { class: "dock-top" }, this.prompt, this.money, this.place.element));
+    this.dock = el("section", { class: "dock", "aria-label": "Your place" }, this.dockSide);
     this.element = el("div", { class: "table-page" },
       el("header", { class: "table-head" }, el("div", { class: "titles" }, this.heading, this.about), el("div", { class: "table-tools" }, this.connection, this.soundButton)),
       this.notices.element, this.felt.element, this.dock, this.aside.element, this.motion.sky, this.live);
@@ -101,7 +99,7 @@ class TablePage {
   end() {
     this.ended = true;
     session.removeEventListener("change", this.onSession);
-    this.moves.end();
+    this.own?.moves.end();
     this.place.end();
     this.part.end();
     this.sound.end();
@@ -136,6 +134,7 @@ class TablePage {
   draw() {
     const { view } = this.context;
     if (view && !this.context.known) return;
+    if (view?.yourSeat && !this.own) this.part.loadOwn().then((own) => this.takePlace(own), () => {});
     if (view) {
       setText(this.heading, view.name ?? "Table");
       document.title = `${view.name ?? "Table"} · Sabacc`;
@@ -146,8 +145,8 @@ class TablePage {
       }
     }
     this.felt.draw();
-    this.hand.draw();
-    this.moves.draw();
+    this.own?.hand.draw();
+    this.own?.moves.draw();
     this.place.draw();
     this.notices.draw();
     this.aside.draw();
@@ -155,18 +154,30 @@ class TablePage {
     this.drawConnection();
   }
 
+  /** Shows the hand and the moves of a player. @param {typeof import("./table/hand.js") & typeof import("./table/moves.js")} own */
+  takePlace({ OwnHand, Moves }) {
+    if (this.own || this.ended) return;
+    const hand = new OwnHand(this.context);
+    const moves = new Moves(this.context, hand, (move, legal) => this.part.act(move, legal));
+    this.own = { hand, moves };
+    this.dock.prepend(hand.element);
+    this.dockSide.append(moves.element);
+    this.draw();
+  }
+
   /** Line over the moves: whose turn it is. */
   drawPrompt() {
     const { view } = this.context;
     const turn = view?.hand?.turn;
-    const mine = Boolean(this.context.ownTurn && this.moves.legal.length);
+    const legal = (this.context.ownTurn && this.own?.moves.legal) || [];
+    const mine = legal.length > 0;
     this.dock.classList.toggle("my-turn", mine);
     this.element.classList.toggle("watching", !view?.yourSeat);
     setText(this.money, ownMoney(view));
     setText(this.prompt, mine ? "Your turn" : turn?.seat ? `${this.context.nameOf(turn.seat, true)} to act` : waitingWords(view));
     if (mine && !this.wasMine) {
       this.sound.play("turn");
-      this.speak(`Your turn. ${this.hand.words()} You may: ${this.moves.legal.map((move) => move.text ?? "").join("; ")}`);
+      this.speak(`Your turn. ${this.own?.hand.words()} You may: ${legal.map((move) => move.text ?? "").join("; ")}`);
     }
     this.wasMine = mine;
   }
@@ -183,4 +194,30 @@ class TablePage {
     this.sound.toggle();
     this.soundButton.setAttribute("aria-pressed", String(this.sound.isOn));
   }
+}
+
+/** Sound: off until it is switched on, and loaded then. The choice is kept. */
+class SoundSwitch {
+  /** @type {Promise<import("./table/sound.js").Sound> | null} */
+  #sound = null;
+
+  constructor() {
+    this.isOn = false;
+    try { this.isOn = localStorage.getItem("sound") === "on"; } catch { /* Then it is off. */ }
+  }
+
+  toggle() {
+    this.isOn = !this.isOn;
+    try { localStorage.setItem("sound", this.isOn ? "on" : "off"); } catch { /* Then it lasts as long as the page. */ }
+    this.play("turn");
+  }
+
+  /** @param {string} name */
+  play(name) {
+    if (!this.isOn || !name) return;
+    this.#sound ??= import("./table/sound.js").then(({ Sound }) => new Sound());
+    void this.#sound.then((sound) => sound.play(name), () => (this.#sound = null));
+  }
+
+  end() { void this.#sound?.then((sound) => sound.end(), () => {}); }
 }

@@ -1,8 +1,7 @@
 // The open tables, followed: one stream for all tabs of this browser that have the same filter.
 
 import { session } from "../api/session.js";
-import { follow } from "./follow.js";
-import { share } from "./shared.js";
+import { follow, share } from "./follow.js";
 
 /** @typedef {import("../types.js").TableSummary} TableSummary */
 /** @typedef {import("../types.js").LobbyFilter} LobbyFilter */
@@ -24,7 +23,7 @@ export class LobbyStore extends EventTarget {
   #lastMessageMs = Date.now();
   #resumeToken = "";
   #viewer = "";
-  /** @type {import("./shared.js").Shared | undefined} */
+  /** @type {import("./follow.js").Shared | undefined} */
   #shared;
   #reopen = () => this.#open();
 

@@ -4,8 +4,7 @@ import { Refusal } from "../api/connect.js";
 import { session } from "../api/session.js";
 import { ServerClock } from "./clock.js";
 import { fold, isNext } from "./fold.js";
-import { follow } from "./follow.js";
-import { share } from "./shared.js";
+import { follow, share } from "./follow.js";
 
 /** @typedef {import("../types.js").TableView} TableView */
 /** @typedef {import("../types.js").TableUpdate} TableUpdate */
@@ -42,7 +41,7 @@ export class TableStore extends EventTarget {
   #viewer = "";
   #holders = 0;
   #isClosed = false;
-  /** @type {import("./shared.js").Shared | undefined} */
+  /** @type {import("./follow.js").Shared | undefined} */
   #shared;
   #reopen = () => this.#open();
 
@@ -119,6 +118,7 @@ export class TableStore extends EventTarget {
     if (message.state) {
       const { view, lastHands, connection, resumeToken, now } = message.state;
       this.#clock.tell(now);
+      if (this.view && BigInt(view.sequence ?? 0) < BigInt(this.view.sequence ?? 0)) return;
       [this.view, this.lastHands, this.#resumeToken] = [view, lastHands, resumeToken];
       this.#tellChange(null);
       this.#connect(connection, false);
@@ -130,7 +130,7 @@ export class TableStore extends EventTarget {
   #seen(message, leads) {
     this.#lastMessageMs = Date.now();
     if (this.connection === "stale") this.#connect("catching up", leads);
-    if (message.snapshot) this.#begin(message.snapshot);
+    if (message.snapshot && !this.#begin(message.snapshot, leads)) return;
     if (message.update && !this.#goOn(message.update, leads)) return;
     if (message.resumeToken) this.#resumeToken = message.resumeToken;
     if (leads) this.#shared?.tell({ seen: message });
@@ -138,12 +138,17 @@ export class TableStore extends EventTarget {
     if (message.caughtUp || (message.heartbeat && this.connection !== "live")) this.#connect("live", leads);
   }
 
-  /** @param {TableView} view */
-  #begin(view) {
+  /** False: the table is shown as it was before what was seen already. @param {TableView} view @param {boolean} leads */
+  #begin(view, leads) {
+    if (this.view && BigInt(view.sequence ?? 0) < BigInt(this.view.sequence ?? 0)) {
+      if (leads) throw new Refusal("the table is shown as it was before", { code: "unavailable" });
+      return false;
+    }
     this.view = view;
     const { hand } = view;
     if (hand?.settlement?.length) this.#remember({ handNo: hand.handNo ?? "", hand, voided: null, rakeCredits: "0", endMs: null });
     this.#tellChange(null);
+    return true;
   }
 
   /** False: an update is missing, and the state has been asked for. @param {TableUpdate} update @param {boolean} leads */

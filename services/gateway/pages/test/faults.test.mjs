@@ -5,6 +5,7 @@ import test from "node:test";
 import { Chance } from "../chance/chance.js";
 import { Fault } from "../chance/fault.js";
 import { rootOfShuffle } from "../chance/order.js";
+import { PlayerChance } from "../chance/player.js";
 import { RoomKeys } from "../chance/roomkeys.js";
 import { House, RULES } from "./house.mjs";
 
@@ -18,7 +19,7 @@ async function seated(more = {}) {
 }
 
 async function chanceOf(house, more = {}) {
-  const chance = new Chance(house.table, { playerId: house.player, call: house.call, keys: house.keys, ...more }, house.view);
+  const chance = new PlayerChance(house.table, { playerId: house.player, call: house.call, keys: house.keys, ...more }, house.view);
   chance.isActing = true;
   await chance.begin(house.view);
   return chance;
@@ -300,9 +301,10 @@ test("the first order of the cards is the seed's", async () => {
 test("a decision that has a receipt is in the chain", async () => {
   const { house, chance, take } = await upTo("started");
   const before = chance.hand.decisions.chain;
-  const { chain } = await chance.hand.sign(before, "p2 check", "p2 check");
+  const { chain } = await chance.hand.own.sign(before, "p2 check", "p2 check");
   const receipt = await house.decisionReceipt("1", btoa(String.fromCharCode(...chain)));
-  await chance.hand.accept(receipt, chain, before);
+  await chance.hand.own.accept(receipt, chain);
+  chance.hand.decisions.receive(before, chain);
   await assert.rejects(take({ action: await house.action("1", 2, "bet 20") }), fault(/for which you have a receipt/));
 });
 

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readEvidence } from "../../../../crates/audit/verify/evidence.js";
 import { base64, requestId } from "../api/ids.js";
-import { claimsOf, fileOf, loginOf } from "../api/login.js";
+import { fileOf, loginOf } from "../api/login.js";
+import { claimsOf } from "../api/session.js";
 import { endedLine, Evidence, evidenceCopy, evidenceFile, hands, noteLine, openLine } from "../chance/evidence.js";
 import { closingText, commitmentInput, decisionText, keyIdOf } from "../chance/fair.js";
 

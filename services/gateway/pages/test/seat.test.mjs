@@ -244,3 +244,15 @@ test("who leaves while credits are on their way to the seat has left", async () 
   assert.deepEqual(await sent("SitDown", 0), []);
   end(seat);
 });
+
+test("a top-up brings what was left at the seat too, however soon that is free", async () => {
+  const { table, seat } = await seated();
+  house.view = { ...house.view, maxBuyInCredits: "1000", seats: [house.seat(1, { stackCredits: "140" }), house.seat(2)] };
+  house.answers.StandUp = () => {
+    table.tell({ seat: { seat: house.seat(1, { stackCredits: "138", state: "SEAT_STATE_LEAVING" }), vacated: true } });
+    return {};
+  };
+  await seat.topUp(600);
+  assert.deepEqual((await sent("SitDown")).map(({ seat: place, buyInCredits }) => [place, buyInCredits]), [[1, "738"]]);
+  end(seat);
+});

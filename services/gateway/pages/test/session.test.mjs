@@ -119,3 +119,38 @@ test("a refresh that was broken off is repeated under the id that was written do
   assert.equal(ids.length, 2);
   assert.equal(ids[0], ids[1]);
 });
+
+test("a login that is saved is kept here until its owner has the file, and not forgotten for a file that is no good", async () => {
+  await keptElsewhere(guest(ANNA, "anna-1", { accessToken: "good", accessEndMs: Date.now() + 9e6 }));
+  const saved = JSON.parse(await (await session.loginFile()).text());
+  assert.equal(saved.refresh_token, "anna-1");
+  assert.deepEqual([session.player?.id, (await load("login", "login")).refreshToken], [ANNA, "anna-1"]);
+  await session.token("good");
+  await assert.rejects(session.forgetLogin(), /Save it again/);
+  assert.equal((await load("login", "login")).refreshToken, "anna-1+");
+  await session.loginFile();
+  await session.forgetLogin();
+  assert.deepEqual([session.player, await load("login", "login")], [null, undefined]);
+  await assert.rejects(session.forgetLogin(), /in no file/);
+});
+
+test("a refresh under an id that the room refuses is made under another, and no other refusal is answered so", async () => {
+  const badField = (field) => ({
+    status: 400,
+    body: { code: "invalid_argument", message: field, details: [
+      { type: "google.rpc.ErrorInfo", debug: { domain: "sabacc", reason: "BAD_FIELD" } },
+      { type: "google.rpc.BadRequest", debug: { fieldViolations: [{ field, description: "more than a minute ahead" }] } },
+    ] },
+  });
+  const { Refresh } = answer;
+  for (const [field, count] of [["request_id", 2], ["refresh_token", 1]]) {
+    await keptElsewhere(guest(ANNA, "anna-1", { refreshRequestId: "0198f0c2-7a3e-7000-8000-00000000000f" }));
+    asked.length = 0;
+    answer.Refresh = (call) => (asked.length === 1 ? badField(field) : Refresh(call));
+    if (count === 2) assert.ok(await session.token());
+    else await assert.rejects(session.token(), /refresh_token/);
+    const ids = asked.map(({ body }) => body.requestId);
+    assert.deepEqual([ids.length, new Set(ids).size], [count, count]);
+  }
+  assert.equal((await load("login", "login")).refreshRequestId, "0198f0c2-7a3e-7000-8000-00000000000f");
+});

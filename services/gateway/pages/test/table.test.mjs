@@ -100,3 +100,29 @@ test("hands that are over are remembered, the newest first", async () => {
   const last = table.lastHands.map(({ handNo, voided, rakeCredits, endMs }) => [handNo, voided !== null, rakeCredits, endMs !== null]);
   assert.deepEqual(last, [["6", false, "3", true], ["5", true, "0", true], ["4", false, "0", false]]);
 });
+
+test("a table is not shown as it was before what was seen already: the stream is stale until it is as new", async () => {
+  const { tokens, close } = await room([[snapshot(5), LIVE, update(7)], [snapshot(3), LIVE], [snapshot(8), LIVE]]);
+  const table = followTable("e");
+  const [seen, connections] = [[], []];
+  table.addEventListener("change", () => seen.push(table.view.sequence));
+  table.addEventListener("connection", () => connections.push(table.connection));
+  await until(table, () => table.view?.sequence === "8" && table.connection === "live");
+  table.close();
+  close();
+  assert.deepEqual([seen, tokens], [["5", "8"], ["", "", ""]]);
+  assert.deepEqual(connections.slice(0, 3), ["live", "stale", "catching up"]);
+});
+
+test("what cannot be taken in makes the stream stale, and it begins anew", async (t) => {
+  t.mock.method(console, "error", () => {});
+  const { tokens, close } = await room([[snapshot(1), LIVE, update(2, { handEnded: { standing: { seats: 5 } } })], [snapshot(7), LIVE]]);
+  const table = followTable("f");
+  const connections = [];
+  table.addEventListener("connection", () => connections.push(table.connection));
+  await until(table, () => table.view?.sequence === "7" && table.connection === "live");
+  table.close();
+  close();
+  assert.deepEqual(tokens, ["", ""]);
+  assert.deepEqual(connections, ["live", "stale", "catching up", "live"]);
+});

@@ -2,6 +2,7 @@
 
 import { button, dataTable, el, panel, refill } from "../parts/dom.js";
 import { loadInto } from "../parts/forms.js";
+import { refused } from "../parts/refused.js";
 import { evidenceOf, evidenceOfAll, forgetEvidence, keptEvidence } from "../parts/evidence.js";
 import { credits, saveFile, shortId } from "../parts/words.js";
 
@@ -50,24 +51,27 @@ function saveButton(hand) {
 }
 
 /**
- * Button that asks once before it forgets.
+ * Button that asks once before it forgets, and says why where it may not.
  *
  * @param {import("../parts/evidence.js").KeptHand} hand
  * @param {() => void} again
  */
 function forgetButton(hand, again) {
   let asked = false;
-  const press = button(
-    "Forget",
-    async () => {
-      if (asked) {
-        await forgetEvidence(hand);
-        again();
-      }
-      asked = true;
-      refill(press, "Forget for good?");
-    },
-    { class: "small quiet", "aria-label": `Forget the evidence of hand ${hand.handNo}` },
-  );
-  return press;
+  const said = el("div", { role: "status" });
+  const forget = async () => {
+    const isSure = asked;
+    asked = !asked;
+    refill(press, asked ? "Forget for good?" : "Forget");
+    refill(said);
+    if (!isSure) return;
+    try {
+      await forgetEvidence(hand);
+      again();
+    } catch (error) {
+      refill(said, refused(error));
+    }
+  };
+  const press = button("Forget", forget, { class: "small quiet", "aria-label": `Forget the evidence of hand ${hand.handNo}` });
+  return el("div", {}, press, said);
 }

@@ -25,17 +25,7 @@ export function namePanel(player) {
 export function loginPanel() {
   return panel(
     "Login as a file",
-    session.player
-      ? callForm({
-          label: "Save the login, and leave here",
-          fields: [],
-          extra: [el("p", { class: "muted" }, "The file is as good as a password. A login has one user at a time: this browser forgets it, and goes on with it when you load the file again.")],
-          call: async () => {
-            saveFile(await session.saveLogin(), "sabacc-login.json", "application/json");
-            return "The login is in the file.";
-          },
-        })
-      : null,
+    session.isGuest ? saveForms() : null,
     callForm({
       label: "Load a login",
       fields: [{ name: "file", label: "File of a login", type: "file", required: true }],
@@ -45,6 +35,29 @@ export function loginPanel() {
       },
     }),
   );
+}
+
+/** Saves the login, and forgets it here once the person has the file. */
+function saveForms() {
+  const forget = callForm({
+    label: "Forget the login here",
+    danger: true,
+    fields: [],
+    confirm: "I have the file, and have seen that it is there.",
+    call: async () => void (await session.forgetLogin()),
+  });
+  forget.hidden = true;
+  const save = callForm({
+    label: "Save the login",
+    fields: [],
+    extra: [el("p", { class: "muted" }, "The file is as good as a password. A login has one user at a time: once you have the file, let this browser forget it, before you load it elsewhere. It goes on with it when you load the file again.")],
+    call: async () => {
+      saveFile(await session.loginFile(), "sabacc-login.json", "application/json");
+      forget.hidden = false;
+      return "The file is being saved. This browser keeps the login until you say that you have it.";
+    },
+  });
+  return el("div", { class: "stack" }, save, forget);
 }
 
 /** @param {{id: string, name: string}} player */

@@ -1,7 +1,8 @@
 // Evidence that this browser keeps of the player's hands, as the pages list, save and forget it.
 
+import { Refusal } from "../../api/connect.js";
 import { session } from "../../api/session.js";
-import { allHands, evidenceCopy, evidenceFile, handKey } from "../../chance/evidence.js";
+import { allHands, evidenceCopy, evidenceFile, handKey, isKnownToBeOver } from "../../chance/evidence.js";
 import { remove } from "../../keep/database.js";
 
 /** @typedef {{tableId: string, handNo: string, bytes: number}} KeptHand */
@@ -41,12 +42,43 @@ export async function copyForOthers({ tableId, handNo }) {
 }
 
 /**
- * Forgets the evidence of a hand.
+ * Forgets the evidence of a hand. One that may be in play is refused: without it the player could not show what they were promised.
  *
  * @param {{tableId: string, handNo: string}} hand
  */
 export async function forgetEvidence({ tableId, handNo }) {
-  if (session.player) await remove("evidence", handKey(session.player.id, tableId, handNo));
+  const player = session.player?.id;
+  if (!player) return;
+  if (!(await isKnownToBeOver(player, tableId, handNo)) && isInPlay(await tableNow(tableId), handNo))
+    throw new Error(`Hand ${handNo} is not over: what the room signs for you in it holds it to its word. Forget it when it has ended.`);
+  await remove("evidence", handKey(player, tableId, handNo));
+}
+
+/**
+ * Table as it stands; null: there is none any more.
+ *
+ * @param {string} tableId
+ * @returns {Promise<import("../../types.js").TableView | null>}
+ */
+async function tableNow(tableId) {
+  try {
+    return (await session.call("sabacc.table.v1.TableService/GetTable", { tableId })).table ?? null;
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === "TABLE_UNKNOWN") return null;
+    throw error;
+  }
+}
+
+/**
+ * Whether a hand is promised, open or being played.
+ *
+ * @param {import("../../types.js").TableView | null} view
+ * @param {string} handNo
+ */
+function isInPlay(view, handNo) {
+  if (!view) return false;
+  const isDealt = view.hand?.handNo === handNo && view.hand.phase !== "HAND_PHASE_OVER";
+  return isDealt || view.entropy?.handNo === handNo || BigInt(handNo) > BigInt(view.handNo ?? 0);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Making of elements. Text is always text: nothing here reads markup.
+// Making of elements, and words for errors. Text is always text: nothing here reads markup.
 
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
@@ -24,4 +24,10 @@ export function own(tag, attributes) {
 /** Sets an element's text where it differs, so that nothing is told twice. @param {Element} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** What a person is told of an error. The words are loaded with the first one; while the room is away its own must do. @param {unknown} error */
+export async function wordsOf(error) {
+  const words = await import("../../api/refusals.js").catch(() => null);
+  return words ? words.wordsOf(error) : error instanceof Error ? error.message : String(error);
 }

@@ -10,11 +10,11 @@ const STAGGER_MS = 60;
 const FLIGHTS_MAX = 40;
 
 export class Motion {
-  /** @param {import("./context.js").Context} context @param {import("./felt.js").Felt} felt @param {import("./hand.js").OwnHand} hand */
-  constructor(context, felt, hand) {
+  /** @param {import("./context.js").Context} context @param {import("./felt.js").Felt} felt @param {() => Element | null} ownCards gives the cards of one's own hand, where they are shown */
+  constructor(context, felt, ownCards) {
     this.context = context;
     this.felt = felt;
-    this.hand = hand;
+    this.ownCards = ownCards;
     this.sky = el("div", { class: "sky", "aria-hidden": "true" });
     this.flights = 0;
     /** Time at which the last flight begins. */
@@ -87,7 +87,8 @@ export class Motion {
   potBox() { return this.felt.pots.firstElementChild?.getBoundingClientRect() ?? this.felt.centre.getBoundingClientRect(); }
   pileBox() { return this.felt.element.querySelector(".pile")?.getBoundingClientRect() ?? this.felt.centre.getBoundingClientRect(); }
   cardsBox(/** @type {number} */ seat) {
-    if (seat === this.context.view?.yourSeat && !this.hand.element.hidden) return this.hand.cards.getBoundingClientRect();
+    const own = seat === this.context.view?.yourSeat ? this.ownCards() : null;
+    if (own) return own.getBoundingClientRect();
     return this.felt.seatOf(seat)?.shadowRoot?.querySelector(".cards")?.getBoundingClientRect() ?? this.seatBox(seat);
   }
 }

@@ -1,7 +1,6 @@
 // The moves that are legal now, as buttons with keys; and the form that fills in what a move names. Built from LegalMove alone.
 
-import { wordsOf } from "../../api/refusals.js";
-import { el } from "./dom.js";
+import { el, wordsOf } from "./dom.js";
 import { hintOf, keysOf, labelOf, verb } from "./verbs.js";
 
 /** @typedef {import("../../types.js").LegalMove} LegalMove */
@@ -111,7 +110,7 @@ export class Moves {
     } catch (error) {
       this.sending = false;
       this.cancel();
-      this.refusal.textContent = `${verb(legal.kind, legal.text).label}: ${wordsOf(error)}`;
+      this.refusal.textContent = `${verb(legal.kind, legal.text).label}: ${await wordsOf(error)}`;
       this.refusal.hidden = false;
     } finally {
       this.element.removeAttribute("aria-busy");

@@ -1,8 +1,7 @@
 // What stands between a player and the game: no secure context, a suspended hand, limits, a closed or disabled table.
 
-import { wordsOf } from "../../api/refusals.js";
 import { session } from "../../api/session.js";
-import { el } from "./dom.js";
+import { el, wordsOf } from "./dom.js";
 
 /** @typedef {{key: string, tone: string, title: string, text: string, action?: {label: string, act: () => void}}} Notice */
 
@@ -24,6 +23,8 @@ export class Notices {
     this.fault = fault;
     this.element = el("div", { class: "notices" });
     this.drawn = "";
+    /** What ended the following, in words. */
+    this.refusal = "";
   }
 
   draw() {
@@ -44,7 +45,8 @@ export class Notices {
     if (!session.canSign) all.push({ key: "look", tone: "warn", title: "You can only look here", text: "Players sign their decisions and take part in chance, and browsers let a page do that over HTTPS or on the room's own machine alone. Open this room by its https: address to play." });
     if (this.fault()) all.push({ key: "fault", tone: "bad", title: "What the room showed does not check", text: `${this.fault()}. You commit to no further hand; the evidence is kept, on the page Me.` });
     const { refusal } = this.context.store;
-    if (refusal) all.push({ key: "refusal", tone: "bad", title: "This table cannot be followed", text: wordsOf(refusal) });
+    if (refusal && !this.refusal) void this.say(refusal);
+    if (refusal) all.push({ key: "refusal", tone: "bad", title: "This table cannot be followed", text: this.refusal || refusal.message });
     if (!view) return all;
     all.push(...this.suspended(view));
     if (view.closed) all.push({ key: "closed", tone: "warn", title: "The table is closed", text: "Everybody has been paid out. Other tables are in the lobby." });
@@ -52,6 +54,13 @@ export class Notices {
     for (const stopped of view.stopped ?? []) all.push({ key: "stopped", tone: "warn", title: "Something waits for the operator", text: `${stopped.what}, since ${clockTime(stopped.stopTime)}. Everything else goes on.` });
     all.push(...standing(view), ...excluded(view));
     return all;
+  }
+
+  /** Finds words for what ended the following. @param {import("../../api/connect.js").Refusal} refusal */
+  async say(refusal) {
+    this.refusal = refusal.message;
+    this.refusal = await wordsOf(refusal);
+    this.draw();
   }
 
   /** @param {import("../../types.js").TableView} view @returns {Notice[]} */

@@ -1,5 +1,5 @@
-// One's part at the table: the Seat that signs decisions and takes part in chance, and the proofs of cards that it has checked.
-// Its modules weigh as much as half of the page, and are loaded when there is a hand to check or a seat to play from.
+// One's part at the table: what checks its cards, and for a player the Seat that signs decisions and takes part in chance. Their modules
+// are loaded when there is a hand to check or a seat to play from; who is no player needs those that check alone.
 
 import { session } from "../../api/session.js";
 
@@ -13,7 +13,7 @@ export class Part {
     this.tableId = tableId;
     this.changed = changed;
     this.noticed = noticed;
-    /** Whose Seat it is. */
+    /** Whose it is. */
     this.owner = "";
     /** Gives a card's key among the proofs. @type {((handNo: any, proof: any) => string) | null} */
     this.cardKey = null;
@@ -32,25 +32,39 @@ export class Part {
     return Boolean(this.made || view?.yourSeat || view?.entropy || view?.hand);
   }
 
-  /** Makes the Seat of who is signed in, where this browser can sign. */
+  /** Makes the Seat of the player who is signed in, or what checks for anybody else, where this browser can do so. */
   async make() {
     if (this.made && this.owner === session.viewer) return;
     await session.ready;
     const owner = session.viewer;
     if (!session.canSign || this.ended || (this.made && this.owner === owner)) return;
-    const [{ Seat }, { cardKey }] = await Promise.all([import("../../chance/seat.js"), import("../../chance/cards.js")]);
+    const [Kind, { cardKey }] = await Promise.all([session.player ? this.load() : watch(), import("../../chance/cards.js")]);
     if (this.ended || session.viewer !== owner || (this.made && this.owner === owner)) return;
     this.made?.close();
-    [this.made, this.owner, this.cardKey] = [new Seat(this.store), owner, cardKey];
+    [this.made, this.owner, this.cardKey] = [new Kind(this.store), owner, cardKey];
     for (const name of ["proof", "fault"]) this.made.addEventListener(name, this.changed);
     this.made.addEventListener("notice", (/** @type {CustomEvent} */ event) => this.noticed(event.detail.text));
     this.changed();
+  }
+
+  /** Loads what only a seat of one's own needs. */
+  async load() {
+    // Words for refusals too: a room that is away cannot send them.
+    const [{ Seat }] = await Promise.all([import("../../chance/seat.js"), import("../../api/refusals.js"), this.loadOwn()]);
+    return Seat;
+  }
+
+  /** Loads what draws the hand and the moves of a player. */
+  async loadOwn() {
+    const [hand, moves] = await Promise.all([import("./hand.js"), import("./moves.js")]);
+    return { ...hand, ...moves };
   }
 
   /** One's Seat. @returns {Promise<any>} */
   async seat() {
     await this.make();
     if (!this.made) throw new Error("This page can only look: it was not loaded over HTTPS or from the room's own machine.");
+    if (!session.player) throw new Error("A seat is a player's: join first.");
     return this.made;
   }
 
@@ -79,3 +93,6 @@ export class Part {
     this.made?.close();
   }
 }
+
+/** Loads what checks a table's chance for whoever looks on. */
+const watch = async () => (await import("../../chance/watch.js")).Watch;

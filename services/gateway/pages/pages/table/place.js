@@ -1,15 +1,14 @@
 // One's place at the table: sit down, sit out, top up, leave.
 
-import { wordsOf } from "../../api/refusals.js";
 import { session } from "../../api/session.js";
 import { credits } from "../../elements/sheet.js";
-import { el } from "./dom.js";
+import { el, wordsOf } from "./dom.js";
 
 export class Place {
-  /** @param {import("./context.js").Context} context @param {() => Promise<any>} seat gives one's Seat, which takes part in chance */
-  constructor(context, seat) {
+  /** @param {import("./context.js").Context} context @param {import("./part.js").Part} part */
+  constructor(context, part) {
     this.context = context;
-    this.seat = seat;
+    this.part = part;
     this.refusal = el("p", { class: "place-refusal", role: "alert" });
     this.buttons = el("div", { class: "place-buttons" });
     this.element = el("div", { class: "your-place" }, this.buttons, this.refusal);
@@ -44,7 +43,7 @@ export class Place {
     const leaving = own.state === "SEAT_STATE_LEAVING";
     if (leaving) return [el("span", { class: "tag warn" }, "You leave when the hand ends")];
     return [
-      el("button", { type: "button", class: `button small ${out ? "primary" : "quiet"}`, click: () => this.tryTo(async () => (await this.seat()).sitOut(!out)) }, out ? "Come back" : "Sit out"),
+      el("button", { type: "button", class: `button small ${out ? "primary" : "quiet"}`, click: () => this.tryTo(async () => (await this.part.seat()).sitOut(!out)) }, out ? "Come back" : "Sit out"),
       this.later
         ? el("button", { type: "button", class: "button small quiet", title: "Do not top up", click: () => { this.later = 0; this.draw(); } }, `+${credits(this.later)} after this hand`)
         : el("button", { type: "button", class: "button small quiet", click: () => this.askTopUp() }, "Top up"),
@@ -64,13 +63,13 @@ export class Place {
     const { view } = this.context;
     if (!view) return;
     // What it takes is loaded while one makes up one's mind.
-    this.seat().catch(() => {});
+    this.part.load().catch(() => {});
     const [least, most] = [Number(view.minBuyInCredits ?? 0), Number(view.maxBuyInCredits ?? 0)];
     const name = session.player ? null : el("input", { type: "text", name: "name", maxlength: 24, autocomplete: "nickname", placeholder: "Guest" });
     const fields = name ? [el("label", { class: "field" }, "Name at the table", name)] : [];
     this.ask(seat ? `Sit down in seat ${seat}` : "Sit down", "Credits go from your account to your seat, and back when you leave. They are play money.", { least, most, value: Math.min(most, least * 2), fields, act: name ? "Join and sit down" : "Sit down" }, async (amount) => {
       if (!session.player) await session.signInAsGuest(name?.value.trim() ?? "");
-      await (await this.seat()).sitDown({ seat, buyIn: String(amount) });
+      await (await this.part.seat()).sitDown({ seat, buyIn: String(amount) });
     });
   }
 
@@ -80,7 +79,7 @@ export class Place {
     const most = Math.max(1, Number(view?.maxBuyInCredits ?? 0) - Number(own?.stackCredits ?? 0));
     const when = this.isInHand ? "You are in a hand: they come when it is over." : "You leave your seat for it and take it again.";
     this.ask("Top up", `Credits from your account to your seat. ${when}`, { least: 1, most, value: most, fields: [], act: "Top up" }, async (amount) => {
-      if (!this.isInHand) return (await this.seat()).topUp(String(amount));
+      if (!this.isInHand) return (await this.part.seat()).topUp(String(amount));
       this.later = amount;
       this.draw();
     });
@@ -89,12 +88,12 @@ export class Place {
   /** Brings what was asked for while a hand was in play. @param {number} amount */
   async topUp(amount) {
     this.later = 0;
-    if (amount) await this.tryTo(async () => (await this.seat()).topUp(String(amount)));
+    if (amount) await this.tryTo(async () => (await this.part.seat()).topUp(String(amount)));
   }
 
   askLeave() {
     const text = this.isInHand ? "You are in a hand: from now on every decision of yours is its default, and your credits go to your account when it ends." : "Your credits go to your account.";
-    this.ask("Leave the table", text, { least: 0, most: 0, value: 0, fields: [], act: "Leave" }, async () => (await this.seat()).standUp());
+    this.ask("Leave the table", text, { least: 0, most: 0, value: 0, fields: [], act: "Leave" }, async () => (await this.part.seat()).standUp());
   }
 
   /** Opens a dialog that asks for an amount. @param {string} title @param {string} text
@@ -114,7 +113,7 @@ export class Place {
         await then(Number(number.value));
         this.dialog.close();
       } catch (error) {
-        refusal.textContent = wordsOf(error);
+        refusal.textContent = await wordsOf(error);
         refusal.hidden = false;
       } finally {
         submit.disabled = false;
@@ -133,7 +132,7 @@ export class Place {
     try {
       await what();
     } catch (error) {
-      this.refusal.textContent = wordsOf(error);
+      this.refusal.textContent = await wordsOf(error);
     }
   }
 }

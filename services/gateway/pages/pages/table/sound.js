@@ -1,6 +1,4 @@
-// A few soft sounds, made by WebAudio. Off until they are switched on; the choice is kept.
-
-const KEPT = "sound";
+// A few soft sounds, made by WebAudio.
 
 /** Notes of each sound: hertz, begin in s, length in s, loudness. @type {Record<string, [number, number, number, number][]>} */
 const SOUNDS = {
@@ -13,26 +11,15 @@ const SOUNDS = {
 };
 
 export class Sound {
-  constructor() {
-    this.isOn = false;
-    try { this.isOn = localStorage.getItem(KEPT) === "on"; } catch { /* Then it is off. */ }
-    /** @type {AudioContext | null} */
-    this.context = null;
-    /** Time of the last sound: a burst of updates is heard once. */
-    this.lastMs = 0;
-  }
-
-  /** Switches sound on or off. */
-  toggle() {
-    this.isOn = !this.isOn;
-    try { localStorage.setItem(KEPT, this.isOn ? "on" : "off"); } catch { /* Then it lasts as long as the page. */ }
-    if (this.isOn) this.play("turn");
-  }
+  /** @type {AudioContext | null} */
+  context = null;
+  /** Time of the last sound: a burst of updates is heard once. */
+  lastMs = 0;
 
   /** @param {string} name */
   play(name) {
     const now = performance.now();
-    if (!this.isOn || document.hidden || (now - this.lastMs < 60 && name === "deal")) return;
+    if (document.hidden || (now - this.lastMs < 60 && name === "deal")) return;
     this.lastMs = now;
     this.context ??= new AudioContext();
     if (this.context.state === "suspended") void this.context.resume();

@@ -1,11 +1,12 @@
 // Shift tokens of Kessel: their names in moves, titles and what they do.
 
+// A long word says where it may be parted, for the narrow buttons of a telephone.
 /** @type {Record<string, [string, string]>} */
 const TOKENS = {
   "free-draw": ["Free draw", "The draw of this turn costs nothing."],
   "refund": ["Refund", "Two chips come back from your hand pot."],
   "extra-refund": ["Extra refund", "Three chips come back from your hand pot."],
-  "embezzlement": ["Embezzlement", "A chip of every other hand pot goes into yours."],
+  "embezzlement": ["Embezzle\u00adment", "A chip of every other hand pot goes into yours."],
   "general-tariff": ["General tariff", "All others lose a chip of their stock."],
   "target-tariff": ["Target tariff", "One other loses two chips of their stock."],
   "general-audit": ["General audit", "All others who stand lose two chips of their stock."],
