@@ -7,7 +7,7 @@ use postgres_launcher::{Environment, Postgres};
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
 
-use crate::harness::{RoomHarness, poll_until};
+use crate::harness::RoomHarness;
 use crate::people::{operator, until_demo_hand, until_hand};
 use crate::records;
 
@@ -33,9 +33,12 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
     let mut room = first.up_with(&["--thinking", "10"], &variables).await;
     let table = until_demo_hand(&first, &room.url, 1).await;
 
-    let mut command = second.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
-    command.envs(variables);
-    let (status, said) = second.run(command).await;
+    let other_room = || {
+        let mut command = second.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
+        command.envs(variables);
+        command
+    };
+    let (status, said) = second.run(other_room()).await;
     assert_eq!(status.code(), Some(1), "{said}");
     let owner = format!("up {}", room.running.pid());
     for words in [owner.as_str(), "127.0.0.1:", "since", "Stop that one"] {
@@ -63,17 +66,18 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 
-    // After a kill it recognizes its own logs; another room has to wait for the lease.
+    // After a kill it recognizes its own logs; another room has to wait for the lease, and then cannot
+    // open the keys of this one's players.
     room.running.kill();
     let again = tokio::time::timeout(Duration::from_secs(60), first.up_with(&[], &variables));
     let mut room = again.await.expect("it starts");
     assert!(!room.running.output().contains("seconds"), "{}", room.running.output());
     room.running.kill();
-    let mut other = second.up_with(&["--no-bots"], &variables).await;
-    assert!(other.running.output().contains("seconds"), "{}", other.running.output());
-    other.running.stop(Signal::INT).await;
-    let told = poll_until(|| other.running.output().contains("stopped").then_some(())).await;
-    assert!(told.is_some());
+    let (status, said) = second.run(other_room()).await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    for words in ["seconds for the lease to end", "the key of a player does not open", "stopped"] {
+        assert!(said.contains(words), "{words} is missing in:\n{said}");
+    }
     let mut room = first.up_with(&["--no-bots"], &variables).await;
     records::audit(&first, &records::finished(&room.database).await).await;
     room.running.stop(Signal::INT).await;
