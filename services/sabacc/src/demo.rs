@@ -31,8 +31,7 @@ const GAMES: [&str; 8] =
 /// Bots of a demo table, which has one seat more.
 const CREW: &[Skill] = &Skill::ALL;
 /// Bots of a run of a fixed number of hands.
-const UNPACED_CREW: &[Skill] =
-    &[Skill::Regular, Skill::Regular, Skill::Regular, Skill::Beginner];
+const UNPACED_CREW: &[Skill] = &[Skill::Regular, Skill::Regular, Skill::Regular, Skill::Beginner];
 /// Names of bots of each skill. That they are bots, a mark of the room says.
 const NAMES: [[&str; 8]; 3] = [
     ["Dax", "Pell", "Wim", "Tikka", "Noro", "Bibs", "Jun", "Opal"],
