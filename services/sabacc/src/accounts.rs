@@ -66,6 +66,13 @@ enum AccountCommand {
     Unfreeze(State),
     /// Close an empty account for good.
     Close(State),
+    /// Mark a player as a bot, as everybody sees, or clear the mark.
+    Mark {
+        player: PlayerId,
+        /// Clear the mark.
+        #[arg(long)]
+        clear: bool,
+    },
     /// Show a player's limits, or set the operator's.
     Limits {
         player: PlayerId,
@@ -148,6 +155,7 @@ pub(crate) async fn run(
             let position = client.close_account(player, &reason).await?;
             print_position(json, position, &format!("account player/{player} is closed"));
         }
+        AccountCommand::Mark { player, clear } => mark(&client, json, player, !clear).await?,
         AccountCommand::Limits { player, limits } => {
             show_limits(&client, json, Some(player), limits).await?;
         }
@@ -156,6 +164,14 @@ pub(crate) async fn run(
         }
     }
     Ok(true)
+}
+
+async fn mark(client: &Client, json: bool, player: PlayerId, bot: bool) -> anyhow::Result<()> {
+    client.mark_player(player, bot).await?;
+    let text = if bot { "marked as a bot" } else { "not marked as a bot" };
+    let value = json!({ "player": player.to_string(), "bot": bot });
+    print(json, &value, &format!("player {player} is {text}"));
+    Ok(())
 }
 
 /// Prints an answer, in JSON or in words.

@@ -170,6 +170,8 @@ async fn accounts(harness: &RoomHarness, room: &Room) {
     one(harness, &ann, &["account", "freeze", &id, "--reason", "a question"]).await;
     assert_eq!(one(harness, &me, &["me"]).await["frozen"], true);
     one(harness, &ann, &["account", "unfreeze", &id, "--reason", "answered"]).await;
+    assert_eq!(one(harness, &ann, &["account", "mark", &id]).await["bot"], true);
+    assert_eq!(one(harness, &ann, &["account", "mark", &id, "--clear"]).await["bot"], false);
 
     let own =
         one(harness, &me, &["me", "limits", "--buy-in", "day=200", "--loss", "week=300"]).await;
