@@ -1,6 +1,6 @@
 //! Words for refusals: what happened, and what to do.
 //!
-//! Each [`ErrorReason`] has a row. `{…}` stands for a fact of the refusal: a key of its metadata as
+//! Each [`Reason`] has a row. `{…}` stands for a fact of the refusal: a key of its metadata as
 //! credits or text, or `range`, `wait`, `until` and `field`.
 
 use client::{Error, Refusal};
