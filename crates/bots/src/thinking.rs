@@ -26,7 +26,7 @@ const MAX_SHARE: u32 = 3;
 /// Time that a bot thinks before each decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// The same time before each.
+    /// Equal time before each decision.
     Fixed(Duration),
     /// Times like people's, made from this seed.
     LikePeople(u64),

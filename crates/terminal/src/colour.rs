@@ -46,7 +46,7 @@ pub enum Tone {
     Warn,
     /// Credits.
     Money,
-    /// What lies in the field, and the light side.
+    /// Cards in the field, and the light side.
     Cold,
     /// The dark side.
     Dark,
@@ -66,7 +66,7 @@ pub enum Ground {
     Back,
     /// A key that can be pressed.
     Key,
-    /// What is chosen, and whose turn it is.
+    /// Chosen things, and the seat whose turn it is.
     Chosen,
 }
 

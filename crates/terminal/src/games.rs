@@ -1,4 +1,4 @@
-//! What only one game lays on the felt, marks at seats, and says of a hand.
+//! Parts of the felt, marks at seats and words of a hand that only one game has.
 //!
 //! A game that is not here is drawn by its cards, pots and moves.
 

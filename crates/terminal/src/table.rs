@@ -50,7 +50,7 @@ pub enum Request {
     Quit,
 }
 
-/// What is in front of the table.
+/// Panel in front of the table.
 #[derive(Debug, Clone)]
 enum Form {
     None,

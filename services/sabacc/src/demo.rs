@@ -122,7 +122,7 @@ struct BotPlayer {
     client: Client,
     table: TableId,
     skill: Skill,
-    /// What its strategy and its times are made from.
+    /// Seed of its strategy and of its times.
     seed: u64,
     thinking: Thinking,
 }

@@ -22,7 +22,7 @@ use crate::evidence;
 use crate::screen::{Input, Screen};
 use session::{End, TableSession};
 
-/// What to do where there is no terminal.
+/// Advice where there is no terminal.
 const INSTEAD: &str = "run it in one, or write a client of your own with crates/client; `sabacc watch` follows a \
      table without";
 

@@ -1,4 +1,4 @@
-//! What stands around the felt: header, log, footer, and the list of keys.
+//! Frame of the felt: header, log, footer, and the list of keys.
 
 use primitives::UnixMicros;
 use proto::table::v1 as pb;
@@ -34,7 +34,7 @@ impl TableScreen {
         canvas.text(after(area, name + 2), title, canvas.ink(Tone::Soft));
     }
 
-    /// What the table does: phase and round, or what it waits for.
+    /// Words for the state of the table: phase and round, or what it waits for.
     pub(super) fn phase(&self) -> String {
         let view = self.state.view();
         if view.closed || self.state.is_closed() {

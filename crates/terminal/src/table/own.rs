@@ -91,7 +91,7 @@ impl TableScreen {
         }
     }
 
-    /// What a player without a seat reads where their hand would be.
+    /// Draws the words that a player without a seat reads where their hand would be.
     fn draw_invitation(&self, canvas: &mut Canvas<'_>, area: Rect) {
         if !self.can_sit_down() || matches!(self.form, Form::SitDown(_)) {
             return;

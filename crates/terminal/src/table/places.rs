@@ -44,7 +44,7 @@ impl TableScreen {
         seats
     }
 
-    /// What is known of a seat.
+    /// Returns all that is known of a seat.
     pub(super) fn place(&self, seat: u32) -> Place {
         let view = self.state.view();
         let taken = view.seats.iter().find(|it| it.seat == seat);

@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Longest stay of a player who has left and whose part in a hand's chance is due.
 const LINGER: Duration = Duration::from_secs(12);
 
-/// How a stay at a table ended.
+/// End of a stay at a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Back,

@@ -69,7 +69,7 @@ pub(super) async fn run(
     }
 }
 
-/// Somebody who looks on, and checks.
+/// Viewer who looks on, and checks.
 struct Viewer {
     shown: TableScreen,
     chance: client::Chance,
