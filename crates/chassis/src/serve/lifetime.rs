@@ -12,6 +12,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use http::{HeaderMap, Request};
 use http_body::{Frame, SizeHint};
 use tokio_util::sync::CancellationToken;
@@ -124,7 +126,8 @@ async fn over(
 struct EndingBody {
     /// Body of the answer; `None` once it has ended.
     inner: Option<Body>,
-    end: EndFuture,
+    /// The one future, in a set that polls it only after it was woken: a frame costs no look at it.
+    end: FuturesUnordered<EndFuture>,
     /// Final status, to be sent after the message that is under way.
     final_status: Option<Status>,
     frames: FramePosition,
@@ -134,7 +137,7 @@ impl EndingBody {
     fn new(inner: Body, over: EndFuture) -> EndingBody {
         EndingBody {
             inner: Some(inner),
-            end: over,
+            end: FuturesUnordered::from_iter([over]),
             final_status: None,
             frames: FramePosition::default(),
         }
@@ -152,7 +155,7 @@ impl http_body::Body for EndingBody {
         let this = &mut *self;
         let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
         if this.final_status.is_none()
-            && let Poll::Ready(status) = this.end.as_mut().poll(context)
+            && let Poll::Ready(Some(status)) = this.end.poll_next_unpin(context)
         {
             this.final_status = Some(status);
         }
