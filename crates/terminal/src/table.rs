@@ -44,6 +44,8 @@ pub enum Request {
     /// Take the lowest free seat with so many credits.
     SitDown(u64),
     SitOut(bool),
+    /// Bring so many more credits from the account to the seat.
+    TopUp(u64),
     /// Leave the seat, and stay to look on.
     Leave,
     /// Back to the list of tables, or out of the program where there was none.
@@ -56,6 +58,7 @@ enum Form {
     None,
     Move(Box<Composer>),
     SitDown(Amount),
+    TopUp(Amount),
     Leave,
     Quit,
     Help,
@@ -83,6 +86,8 @@ pub struct TableScreen {
     sent: Option<(u64, u32)>,
     /// The viewer may sit down and play.
     is_player: bool,
+    /// Credits to bring to the seat when the hand in play is over.
+    top_up: Option<u64>,
     /// Credits of the account, once known.
     balance: Option<u64>,
     /// The room's time, as the last update has it, ahead of this machine's by so many microseconds.
@@ -113,6 +118,7 @@ impl TableScreen {
             connection: Connection::CatchingUp,
             sent: None,
             is_player: me.is_some(),
+            top_up: None,
             balance: None,
             ahead_us: 0,
         }
@@ -168,7 +174,7 @@ impl TableScreen {
     }
 
     /// Shows words until something else happens: a refusal, or a notice.
-    pub fn tell(&mut self, text: &str, tone: Tone) {
+    pub fn show_message(&mut self, text: &str, tone: Tone) {
         // A refused decision may be made again.
         self.sent = None;
         self.message = Some(Message { text: clean(text), tone });
@@ -295,14 +301,19 @@ impl TableScreen {
                 Step::Done(decision) => self.decide(decision),
             },
             Form::SitDown(amount) => {
-                let is_sent = key == Key::Enter && amount.is_in_range();
-                let value = amount.value;
-                if key == Key::Escape || is_sent {
+                let (is_done, sent) = take_amount(amount, key);
+                if is_done {
                     self.form = Form::None;
-                } else {
-                    amount.key(key);
                 }
-                is_sent.then_some(Request::SitDown(value))
+                sent.map(Request::SitDown)
+            }
+            Form::TopUp(amount) => {
+                let (is_done, sent) = take_amount(amount, key);
+                if is_done {
+                    self.form = Form::None;
+                }
+                self.top_up = sent.or(self.top_up);
+                self.due_top_up()
             }
             Form::Leave => self.confirm(key, Request::Leave),
             Form::Quit => self.confirm(key, Request::Quit),
@@ -342,6 +353,12 @@ impl TableScreen {
             Key::Char('O') if self.is_seated() => {
                 return Some(Request::SitOut(!self.is_sitting_out()));
             }
+            Key::Char('T') if self.top_up.is_some() => self.top_up = None,
+            Key::Char('T') => {
+                if let Some(amount) = self.top_up_bounds() {
+                    self.form = Form::TopUp(amount);
+                }
+            }
             Key::Char('L') if self.is_seated() => self.form = Form::Leave,
             Key::Char('V') if self.can_agree() => return Some(self.agree()),
             Key::PageUp | Key::Up => {
@@ -359,6 +376,32 @@ impl TableScreen {
             | Key::Home => {}
         }
         None
+    }
+
+    /// Credits that may be brought to the seat; none where there is no seat, or no room for more.
+    fn top_up_bounds(&self) -> Option<Amount> {
+        let (own, view) = (self.state.my_seat()?, self.state.view());
+        let stack = self.place(own.seat).stack;
+        let most = view.max_buy_in_credits.saturating_sub(stack);
+        let most = self.balance.map_or(most, |balance| most.min(balance));
+        // Whoever tops up sits down anew.
+        let least = view.min_buy_in_credits.saturating_sub(stack).max(1);
+        (least <= most).then(|| Amount::new(least, most, most))
+    }
+
+    fn is_in_hand(&self) -> bool {
+        self.state.is_hand_in_play() && self.state.my_hand_seat().is_some()
+    }
+
+    /// Takes the credits that were to wait for the end of the hand, once it is over.
+    pub fn due_top_up(&mut self) -> Option<Request> {
+        if !self.is_seated() {
+            self.top_up = None;
+        }
+        if self.is_in_hand() || self.connection != Connection::Live {
+            return None;
+        }
+        self.top_up.take().map(Request::TopUp)
     }
 
     /// Makes a move, or opens its form.
@@ -412,6 +455,17 @@ impl TableScreen {
         let whole = (seconds * 1000).saturating_add(u64::from(turn.bank_ms)).max(1);
         Some((left, whole))
     }
+}
+
+/// Takes a key of a form with an amount. Returns whether the form is done, and the amount that was
+/// confirmed.
+fn take_amount(amount: &mut Amount, key: Key) -> (bool, Option<u64>) {
+    let confirmed = (key == Key::Enter && amount.is_in_range()).then_some(amount.value);
+    if confirmed.is_none() && key != Key::Escape {
+        amount.key(key);
+        return (false, None);
+    }
+    (true, confirmed)
 }
 
 #[cfg(test)]

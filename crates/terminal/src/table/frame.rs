@@ -92,6 +92,11 @@ impl TableScreen {
         let mut keys: Vec<(&str, &str)> = Vec::new();
         if self.is_seated() {
             keys.push(("O", if self.is_sitting_out() { "come back" } else { "sit out" }));
+            match self.top_up {
+                Some(_) => keys.push(("T", "do not top up")),
+                None if self.top_up_bounds().is_some() => keys.push(("T", "top up")),
+                None => {}
+            }
             keys.push(("L", "leave"));
         } else if self.can_sit_down() {
             keys.push(("Enter", "sit down"));
@@ -113,7 +118,7 @@ impl TableScreen {
     }
 
     pub(super) fn draw_help(&self, canvas: &mut Canvas<'_>, area: Rect) {
-        const KEYS: [(&str, &str); 11] = [
+        const KEYS: [(&str, &str); 12] = [
             ("a–z", "a move: its key stands before its name"),
             ("1–9 a–z", "a choice of the move: a card, a player, a token"),
             ("←→ Space", "the same by arrows"),
@@ -121,12 +126,13 @@ impl TableScreen {
             ("Enter", "confirms; sits down, where you have no seat"),
             ("Esc", "goes back"),
             ("O", "sits out, and comes back"),
+            ("T", "brings more credits, when no hand is in play"),
             ("L", "leaves the seat, and looks on"),
             ("V", "agrees to end a hand that stands still"),
             ("↑↓ PgUp PgDn", "the log, further back"),
             ("q Ctrl-C", "quits"),
         ];
-        let size = (area.width.min(64), area.height.min(16));
+        let size = (area.width.min(64), area.height.min(17));
         let frame = Rect {
             x: area.x + (area.width - size.0) / 2,
             y: area.y + (area.height - size.1) / 2,

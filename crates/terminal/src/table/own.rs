@@ -129,6 +129,14 @@ impl TableScreen {
                 let title = "Sit down with how much? It goes from your account to your seat.";
                 draw_amount(canvas, area, title, amount, &[]);
             }
+            Form::TopUp(amount) => {
+                let title = if self.is_in_hand() {
+                    "Top up with how much? It comes when the hand is over."
+                } else {
+                    "Top up with how much? You leave your seat for it, and take it again."
+                };
+                draw_amount(canvas, area, title, amount, &[]);
+            }
             Form::Leave => self.draw_question(canvas, area, "Leave your seat?", "leave"),
             Form::Quit => {
                 self.draw_question(canvas, area, "Leave your seat, and quit?", "leave and quit");

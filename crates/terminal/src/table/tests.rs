@@ -128,7 +128,7 @@ fn a_key_makes_a_move_once() {
     let check = Move { kind: MoveKind::Check.into(), ..Move::default() };
     assert_eq!(press(&mut screen, "c"), Some(decided(check)));
     assert_eq!(press(&mut screen, "c"), None, "it is sent already");
-    screen.tell("refused", Tone::Bad);
+    screen.show_message("refused", Tone::Bad);
     assert!(press(&mut screen, "c").is_some(), "and may be made again after a refusal");
 }
 
@@ -172,6 +172,30 @@ fn who_looks_on_sits_down_with_an_amount() {
 }
 
 #[test]
+fn more_credits_come_when_the_hand_is_over_unless_they_are_taken_back() {
+    let between = pb::TableView { hand: None, ..view(4, 1) };
+    let mut screen = screen(view(4, 1));
+    assert_eq!(press(&mut screen, "T500\n"), None, "a hand is in play");
+    assert_eq!(screen.due_top_up(), None);
+    let mut kept = screen.clone();
+    kept.apply(&WatchMessage::Snapshot(Box::new(between.clone())), NOW);
+    assert_eq!(kept.due_top_up(), None, "not before it has caught up");
+    kept.apply(&WatchMessage::CaughtUp, NOW);
+    assert_eq!(kept.due_top_up(), Some(Request::TopUp(500)));
+    assert_eq!(kept.due_top_up(), None, "once");
+    press(&mut screen, "T");
+    screen.apply(&WatchMessage::Snapshot(Box::new(between.clone())), NOW);
+    screen.apply(&WatchMessage::CaughtUp, NOW);
+    assert_eq!(screen.due_top_up(), None, "taken back");
+    let mut between = self::screen(between);
+    assert_eq!(
+        press(&mut between, "T\n"),
+        Some(Request::TopUp(766)),
+        "to 2,000, which is the most"
+    );
+}
+
+#[test]
 fn a_hand_that_stands_still_can_be_ended_by_agreement() {
     let mut suspended = view(3, 2);
     let hand = suspended.hand.as_mut().unwrap();
@@ -208,13 +232,14 @@ fn a_name_cannot_write_over_the_table() {
 #[test]
 fn a_refusal_stands_above_the_moves() {
     let mut screen = screen(view(4, 2));
-    screen.tell("That amount is not allowed. Choose one from 10 to 490 credits.", Tone::Bad);
+    screen
+        .show_message("That amount is not allowed. Choose one from 10 to 490 credits.", Tone::Bad);
     let text = drawn(&screen, 80, 24, Colours::None);
     assert!(text.contains("Choose one from 10 to 490") && text.contains("Check"), "{text}");
 }
 
 #[test]
-fn the_log_tells_of_decisions_in_the_second_person() {
+fn the_log_describes_decisions_in_the_second_person() {
     let mut screen = screen(view(4, 2));
     let bet = Move { kind: MoveKind::Bet.into(), amount_credits: 60, ..Move::default() };
     let action = pb::HandAction {

@@ -33,6 +33,16 @@ enum Done {
     Balance(Result<u64, Error>),
 }
 
+/// Seat that its player leaves and takes again with more credits: a room takes credits at the sitting
+/// down alone.
+#[derive(Debug, Clone, Copy)]
+struct TopUp {
+    seat: u32,
+    /// Credits at the seat, as they were when last seen.
+    stack: u64,
+    added: u64,
+}
+
 /// Stay at a table.
 pub(super) struct TableSession {
     client: Client,
@@ -40,6 +50,7 @@ pub(super) struct TableSession {
     play: Play,
     shown: TableScreen,
     running: JoinSet<Done>,
+    topping_up: Option<TopUp>,
     clock: SystemClock,
     /// Earliest time of the next attempt to follow the table.
     not_before: UnixMicros,
@@ -54,6 +65,7 @@ impl TableSession {
             table,
             shown: TableScreen::playing(player.id),
             running: JoinSet::new(),
+            topping_up: None,
             clock: SystemClock::new(),
             not_before: UnixMicros(0),
         };
@@ -87,10 +99,10 @@ impl TableSession {
                     },
                 },
                 message = self.play.next(), if is_due => match message {
-                    Ok(Some(message)) => self.apply(message),
+                    Ok(Some(message)) => self.take(message).await,
                     Ok(None) => {
                         is_over = true;
-                        self.shown.tell("The table is closed. q goes back.", Tone::Warn);
+                        self.shown.show_message("The table is closed. q goes back.", Tone::Warn);
                     }
                     Err(error) => self.failed(&error)?,
                 },
@@ -104,6 +116,14 @@ impl TableSession {
         }
     }
 
+    /// Applies a message, and goes on with a top up.
+    async fn take(&mut self, message: PlayMessage) {
+        self.apply(message);
+        self.sit_down_again();
+        let due = self.shown.due_top_up();
+        self.send(due).await;
+    }
+
     fn apply(&mut self, message: PlayMessage) {
         match message {
             PlayMessage::Watch(seen) => {
@@ -113,7 +133,7 @@ impl TableSession {
                 }
             }
             PlayMessage::Decision(DecisionOutcome { outcome: Err(refusal), .. }) => {
-                self.shown.tell(&refusals::of_refusal(&refusal), Tone::Bad);
+                self.shown.show_message(&refusals::of_refusal(&refusal), Tone::Bad);
             }
             PlayMessage::Decision(DecisionOutcome { outcome: Ok(_), .. }) => {}
             PlayMessage::Entropy(entropy) => {
@@ -122,7 +142,7 @@ impl TableSession {
                 }
             }
             PlayMessage::Notice(notice) => {
-                self.shown.tell(&notice.to_string(), Tone::Warn);
+                self.shown.show_message(&notice.to_string(), Tone::Warn);
                 self.shown.note(&notice.to_string(), Tone::Warn);
             }
         }
@@ -136,7 +156,7 @@ impl TableSession {
         let now = self.clock.now();
         self.not_before = now.plus(PAUSE);
         self.shown.lost(now);
-        self.shown.tell(&refusals::words(error), Tone::Bad);
+        self.shown.show_message(&refusals::words(error), Tone::Bad);
         Ok(())
     }
 
@@ -145,26 +165,62 @@ impl TableSession {
         match request {
             Some(Request::Decide { hand_no, turn, decision }) => {
                 if let Err(error) = self.play.decide(hand_no, turn, decision) {
-                    self.shown.tell(&refusals::words(&error), Tone::Bad);
+                    self.shown.show_message(&refusals::words(&error), Tone::Bad);
                 }
             }
-            Some(Request::SitDown(credits)) => {
-                let (client, table) = (self.client.clone(), self.table);
-                let credits = Credits::try_new(credits).unwrap_or(Credits::MAX);
-                self.running
-                    .spawn(async move { Done::SatDown(client.sit_down(table, 0, credits).await) });
-            }
+            Some(Request::SitDown(credits)) => self.sit_down(0, credits),
+            Some(Request::TopUp(added)) => self.top_up(added).await,
             Some(Request::SitOut(out)) => {
                 let (client, table) = (self.client.clone(), self.table);
                 self.running.spawn(async move { Done::SatOut(client.sit_out(table, out).await) });
             }
-            Some(Request::Leave) => match self.play.stand_up().await {
-                Ok(true) => self.shown.note("You leave when the hand ends", Tone::Warn),
-                Ok(false) => self.ask_balance(),
-                Err(error) => self.shown.tell(&refusals::words(&error), Tone::Bad),
-            },
+            Some(Request::Leave) => {
+                self.topping_up = None;
+                self.leave().await;
+            }
             Some(Request::Quit) | None => {}
         }
+    }
+
+    async fn leave(&mut self) {
+        match self.play.stand_up().await {
+            Ok(true) => self.shown.note("You leave when the hand ends", Tone::Warn),
+            Ok(false) => self.ask_balance(),
+            Err(error) => self.shown.show_message(&refusals::words(&error), Tone::Bad),
+        }
+    }
+
+    fn sit_down(&mut self, seat: u32, credits: u64) {
+        let (client, table) = (self.client.clone(), self.table);
+        let credits = Credits::try_new(credits).unwrap_or(Credits::MAX);
+        self.running
+            .spawn(async move { Done::SatDown(client.sit_down(table, seat, credits).await) });
+    }
+
+    /// Leaves the seat, to take it again with more credits once it is free.
+    async fn top_up(&mut self, added: u64) {
+        let Some(own) = self.shown.state().my_seat() else { return };
+        let top_up = TopUp { seat: own.seat, stack: own.stack_credits, added };
+        match self.play.stand_up().await {
+            Ok(_) => {
+                self.topping_up = Some(top_up);
+                self.sit_down_again();
+            }
+            Err(error) => self.shown.show_message(&refusals::words(&error), Tone::Bad),
+        }
+    }
+
+    /// Takes the seat that was left for a top up, once it is free.
+    fn sit_down_again(&mut self) {
+        let Some(top_up) = &mut self.topping_up else { return };
+        if let Some(own) = self.shown.state().my_seat() {
+            top_up.stack = own.stack_credits;
+            return;
+        }
+        let TopUp { seat, stack, added } = *top_up;
+        self.topping_up = None;
+        let most = self.shown.state().view().max_buy_in_credits;
+        self.sit_down(seat, stack.saturating_add(added).min(most));
     }
 
     /// Leaves the seat, and stays for as long as a part in chance that was promised is due: whoever
@@ -173,7 +229,7 @@ impl TableSession {
         if self.shown.state().my_seat().is_none() {
             return Ok(());
         }
-        self.shown.tell("You leave the table …", Tone::Warn);
+        self.shown.show_message("You leave the table …", Tone::Warn);
         let now = self.clock.now();
         screen.draw(|buffer, palette| self.shown.draw(buffer, palette, now))?;
         let _ = self.play.stand_up().await;
@@ -219,7 +275,7 @@ impl TableSession {
             Done::SatDown(Err(error)) | Done::SatOut(Err(error)) => Some(error),
         };
         if let Some(error) = refused {
-            self.shown.tell(&refusals::words(&error), Tone::Bad);
+            self.shown.show_message(&refusals::words(&error), Tone::Bad);
         }
     }
 }
