@@ -17,7 +17,9 @@ use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use rules::{Event, Hand};
 
-use crate::backlog::{BacklogReceiver, BacklogSender, SizedMessage, backlog_channel};
+use crate::backlog::{
+    BacklogReceiver, BacklogSender, DeliveryQueue, SizedMessage, backlog_channel,
+};
 use crate::decisions::ChainStep;
 use crate::hand_in_play::HandInPlay;
 use crate::people::directory::Directory;
@@ -135,13 +137,21 @@ pub(crate) struct Publisher {
     /// Fills the players' names into messages.
     directory: Directory,
     watchers: Vec<Watcher>,
+    /// Of the spectators.
+    queue: DeliveryQueue,
     history: VecDeque<PublishedEvent>,
 }
 
 impl Publisher {
     #[must_use]
     pub(crate) fn new(table: TableId, directory: Directory) -> Publisher {
-        Publisher { table, directory, watchers: Vec::new(), history: VecDeque::new() }
+        Publisher {
+            table,
+            directory,
+            watchers: Vec::new(),
+            queue: DeliveryQueue::default(),
+            history: VecDeque::new(),
+        }
     }
 
     /// Updates after `sequence` for a viewer; `None` where they are too old or too many.
@@ -198,12 +208,13 @@ impl Publisher {
     }
 
     /// Sends an event to all viewers and remembers it. For an event of a hand, `before` is the hand
-    /// before it and `after` the hand after it.
+    /// before it and `after` the hand after it. Who `is_seated` has it before the spectators.
     pub(crate) fn publish(
         &mut self,
         past: PublishedEvent,
         before: Option<&Hand>,
         after: Option<&HandInPlay>,
+        is_seated: impl Fn(PlayerId) -> bool,
     ) {
         let mut rendered: Vec<(rules::Viewer, SizedMessage)> = Vec::new();
         let viewer = |watcher: &Watcher| {
@@ -211,7 +222,7 @@ impl Publisher {
         };
         let viewers: Vec<rules::Viewer> = self.watchers.iter().map(viewer).collect();
         let mut rest = &viewers[..];
-        let (table, directory) = (self.table, &self.directory);
+        let (table, directory, queue) = (self.table, &self.directory, &self.queue);
         self.watchers.retain(|watcher| {
             let [viewer, others @ ..] = rest else { return true };
             rest = others;
@@ -232,6 +243,8 @@ impl Publisher {
                     None => return true,
                 },
             };
+            let is_seated = watcher.player.is_some_and(&is_seated);
+            let message = if is_seated { message } else { message.queued(queue) };
             // False ends the stream of a viewer who is too far behind; they can resume.
             watcher.sender.send(message)
         });
@@ -438,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_is_told_again_where_it_is_not_too_much() {
+    fn what_was_missed_is_sent_again_where_it_is_not_too_much() {
         let publisher = publisher(1_000, 16);
         let missed = |sequence| publisher.updates_since(None, sequence).map(|missed| missed.len());
         assert_eq!(missed(1_000), Some(0));
@@ -450,11 +463,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_viewer_who_takes_nothing_costs_so_many_bytes_and_hears_the_rest() {
+    async fn a_viewer_who_takes_nothing_costs_so_many_bytes_and_receives_the_rest() {
         let mut publisher = publisher(0, 0);
         let (mut slow, mut quick) = (publisher.watch(None), publisher.watch(None));
         for sequence in 1..=1_000 {
-            publisher.publish(past(sequence, 4_096), None, None);
+            publisher.publish(past(sequence, 4_096), None, None, |_| false);
             assert!(quick.next().await.is_some(), "whoever reads is not kept waiting");
         }
         let mut received = 0;
