@@ -10,7 +10,7 @@ let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());
 
-test("evidence of the hand in play is not forgotten, and words say why", async () => {
+test("neither the evidence of the hand in play nor its player is forgotten, and words say why", async () => {
   const id = await openTable("spike");
   const person = await Person.with(browser);
   // In small letters everywhere else: an address that is spelt otherwise names the same table.
@@ -25,6 +25,10 @@ test("evidence of the hand in play is not forgotten, and words say why", async (
   await forget.click();
   await page.getByText(`Hand ${handNo} is not over`).waitFor();
   await forget.waitFor();
+  await page.getByLabel("I have left all tables").check();
+  await page.getByRole("button", { name: "Erase me here" }).click();
+  await page.getByText("You have a seat at Test of spike").waitFor();
+  await page.getByText("Careful").first().waitFor();
   person.isContent();
   await person.close();
   await other.close();

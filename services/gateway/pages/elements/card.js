@@ -9,7 +9,7 @@ import { drawBack } from "./cards/back.js";
 
 const SHEET = sheet(`
   :host { display: inline-block; width: var(--card, 4rem); aspect-ratio: 5 / 7; position: relative; flex: none; container-type: inline-size; }
-  svg { width: 100%; height: 100%; display: block; overflow: visible; filter: drop-shadow(0 1px 1px #0006) drop-shadow(0 4px 8px #00000040); }
+  svg { width: 100%; height: 100%; display: block; overflow: visible; border-radius: 9.5% / 6.8%; box-shadow: 0 1px 1px #0006, 0 4px 8px #00000040; }
   .paper { fill: #f8f1e1; stroke: #00000038; stroke-width: 1; }
   .edge { fill: none; stroke: currentColor; stroke-opacity: .28; stroke-width: 1; }
   .body { fill: currentColor; color: var(--tone); }
@@ -37,7 +37,7 @@ const SHEET = sheet(`
   .K44 { --back: #6e2a18; } .C62 { --back: #134a57; } .P42 { --back: #1f3370; }
   .unknown { --tone: #2b2622; }
   .mark { position: absolute; right: -4%; bottom: -3%; width: max(11px, 24%); aspect-ratio: 1; border-radius: 50%; display: grid; place-items: center; border: 1.500px solid #fff8; background: #6b6b72; }
-  .mark svg { width: 62%; height: 62%; filter: none; }
+  .mark svg { width: 62%; height: 62%; box-shadow: none; }
   .mark path { fill: none; stroke: #fff; stroke-width: 3; stroke-linecap: round; stroke-linejoin: round; }
   .mark.valid { background: #14784a; } .mark.invalid { background: #b3173a; }
 `);

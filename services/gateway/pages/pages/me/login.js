@@ -3,7 +3,7 @@
 import { session } from "../../api/session.js";
 import { el, panel } from "../parts/dom.js";
 import { callForm } from "../parts/forms.js";
-import { saveFile } from "../parts/words.js";
+import { saveFile, shortId } from "../parts/words.js";
 
 /** @param {{id: string, name: string}} player */
 export function namePanel(player) {
@@ -92,6 +92,7 @@ export function outPanel(player) {
           fields: [],
           confirm: "I have left all tables, and want to lose this player and all evidence.",
           call: async () => {
+            await refuseWhileSeated();
             if (player.name) await session.setName("");
             await session.signOut();
             await forgetBrowser();
@@ -100,6 +101,15 @@ export function outPanel(player) {
       ),
     ),
   );
+}
+
+/** Refuses a player who has a seat: credits lie at it, and a hand in play needs the keys and the evidence that this browser keeps. */
+async function refuseWhileSeated() {
+  /** @type {import("../../types.js").ListSeatsResponse} */
+  const { seats = [] } = await session.call("sabacc.table.v1.TableService/ListSeats", {});
+  if (seats.length === 0) return;
+  const names = seats.map((one) => one.tableName || shortId(one.tableId)).join(", ");
+  throw new Error(`You have a seat at ${names}: your credits lie there, and a hand in play needs what this browser keeps. Leave the table, and come back here when your seat is free.`);
 }
 
 /** Removes all that this browser keeps of the room. */
