@@ -81,7 +81,7 @@ fn every_variant_has_enough_of_them() -> Result<()> {
 }
 
 #[test]
-fn every_one_tells_its_end_and_the_replay_agrees() -> Result<()> {
+fn every_one_states_its_end_and_the_replay_agrees() -> Result<()> {
     for variant in rules::ALL {
         each(variant, |text, hand| {
             ensure!(text.starts_with("# "), "the first line says what is shown");

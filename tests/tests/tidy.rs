@@ -110,7 +110,7 @@ fn exceptions_are_about_files_that_exist() -> Result {
 }
 
 #[test]
-fn no_file_tells_of_the_machine_it_was_written_on() -> Result {
+fn no_file_names_the_machine_it_was_written_on() -> Result {
     expect_none(&machine::machine_paths(&Tree::open()?, machine::ALLOWED))
 }
 

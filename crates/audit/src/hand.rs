@@ -67,7 +67,7 @@ use verdict::Judgement;
 pub use crate::work::Work;
 pub use discarded::discarded;
 pub use evidence::{EvidenceReport, chains, examine};
-pub use history::{HandPlayer, ToldHand, histories, history};
+pub use history::{HandPlayer, ViewerHistory, histories, history};
 pub use inputs::inputs;
 pub use reveal_report::{RevealReport, reveal_report};
 pub use select::{TableBounds, TableStream, select_from_table, select_from_wallet};

@@ -91,7 +91,7 @@ pub struct ClockStep {
 }
 
 /// Most records of the clock that a report lists.
-const TOLD: usize = 100;
+const LISTED_STEPS: usize = 100;
 
 impl Report {
     /// Whether every check was made and passed.
@@ -181,7 +181,7 @@ impl LogAudit {
     fn clock(&mut self, event: &Event) {
         let Ok(Some(step)) = wire::clock::parse(event) else { return };
         self.clock_records = self.clock_records.saturating_add(1);
-        if self.clock_steps.len() == TOLD {
+        if self.clock_steps.len() == LISTED_STEPS {
             self.clock_steps.pop_front();
         }
         let (position, recorded_at) = (event.position.0, event.recorded_at.0);

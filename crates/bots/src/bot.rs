@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::strategy::Strategy;
 use crate::thinking::{Stakes, Thinker, Thinking};
 
-/// Time for a call in flight, and for standing up, after the bot is told to stop.
+/// Time for a call in flight, and for standing up, after the bot is asked to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// Number of times that a bot signs its leaving anew, because others decided meanwhile.
@@ -276,11 +276,11 @@ impl<S: Strategy> RunningBot<'_, S> {
         }
     }
 
-    /// Time until the clock decides, by the room's own time; none where no update has told that.
+    /// Time until the clock decides, by the room's own time; none where no update has reported it.
     fn time_left(&self, turn: &Turn) -> Option<Duration> {
-        let (told, came) = self.room_time?;
+        let (reported, came) = self.room_time?;
         let deadline = wire::time::instant(turn.deadline?)?;
-        Some(deadline.since(told.plus(came.elapsed())))
+        Some(deadline.since(reported.plus(came.elapsed())))
     }
 
     /// Logs what a player would read, and sits out if its number is not in the hand.

@@ -1,4 +1,4 @@
-//! Protocols of remote calls, told apart by the content type of a request.
+//! Protocols of remote calls, distinguished by the content type of a request.
 //!
 //! A request with no content type, or with two, is in no protocol: what a proxy in front reads must
 //! be what is read here.

@@ -111,7 +111,7 @@ impl Drain {
     }
 
     /// Waits for the last writes of a stop, for the grace period at most. A write with an unknown
-    /// outcome is retried for ever, but a process that is told to stop has to end.
+    /// outcome is retried for ever, but a process that is asked to stop has to end.
     ///
     /// # Errors
     /// [`CloseTimeout`] if they are not done in time. They are dropped, as in a crash.
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_that_does_not_is_told_to_go() {
+    async fn work_that_does_not_is_asked_to_go() {
         let drain = Drain::new(Duration::from_secs(10));
         let cut = drain.cut().clone();
         let work = drain.spawn(async move { cut.cancelled().await });

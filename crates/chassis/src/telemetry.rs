@@ -264,8 +264,8 @@ mod tests {
         let _alone = lock_subscriber();
         let config = TelemetryConfig::default();
         let provider = provider("test", &config).unwrap();
-        let told = tracing_subscriber::registry().with(span_layer(&provider, exported));
-        tracing::subscriber::with_default(told, || {
+        let subscriber = tracing_subscriber::registry().with(span_layer(&provider, exported));
+        tracing::subscriber::with_default(subscriber, || {
             tracing::info_span!("call").in_scope(|| {
                 let inner = tracing::debug_span!("inner");
                 assert_eq!(inner.in_scope(trace_id), trace_id(), "it is the same trace");

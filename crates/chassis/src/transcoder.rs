@@ -4,7 +4,7 @@
 //! It stands in front of everything, so the price by address, the guard, the limits, the deadlines,
 //! the ends of streams and the forwarding see one protocol, and hold for all three. There is no code
 //! for any method: paths and messages come from the descriptors ([`Api`]), JSON from
-//! `prost-reflect`. A request in gRPC is told by its content type and passed as it is; no byte of it
+//! `prost-reflect`. A request in gRPC is recognised by its content type and passed as it is; no byte of it
 //! is looked at.
 //!
 //! The crate `connectrpc` serves the three protocols from a dispatcher over bytes. It is a server of

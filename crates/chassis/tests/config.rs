@@ -136,7 +136,7 @@ fn witnesses_are_named_with_their_keys() {
 }
 
 #[test]
-fn wrong_values_are_told_with_what_is_allowed() {
+fn wrong_values_are_reported_with_what_is_allowed() {
     complains("listen = 'here'", &[], &["listen in room.toml", "\"here\"", "ADDRESS:PORT"]);
     complains("", &[("SABACC_LIMITS_STREAMS", "0")], &["SABACC_LIMITS_STREAMS", "\"0\"", "1 to"]);
     complains("wallet_url = 'wallet:7403'", &[], &["wallet_url", "http://HOST:PORT"]);
@@ -147,7 +147,7 @@ fn wrong_values_are_told_with_what_is_allowed() {
 }
 
 #[test]
-fn unknown_keys_are_told_with_the_nearest_known() {
+fn unknown_keys_are_reported_with_the_nearest_known() {
     complains("lisen = '0.0.0.0:1'", &[], &["lisen in room.toml", "did you mean listen?"]);
     complains("", &[("SABACC_DEALER_URI", "http://d:1")], &["did you mean SABACC_DEALER_URL?"]);
     complains("[limits]\ncolour = 'red'", &[], &["limits.colour", "known are", "limits.streams"]);
@@ -155,7 +155,7 @@ fn unknown_keys_are_told_with_the_nearest_known() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn everything_wrong_is_reported_at_once() {
     complains(
         "listen = 1\nlimit = 2\n",
         &[("SABACC_DRAIN_GRACE_MS", "soon")],
@@ -260,7 +260,7 @@ fn limits_of_addresses_and_players_are_settings() {
 }
 
 #[test]
-fn a_program_is_told_all_that_it_lacks_at_once() {
+fn a_program_learns_all_that_it_lacks_at_once() {
     let whole = |service, file: &str| {
         let parsed = ServiceConfig::parse_standalone(service, source(file, &[]));
         parsed.map(|_| ()).map_err(|error| error.to_string())

@@ -31,7 +31,7 @@
 //!
 //! Every step is demanded: what is missing where it is due is a [`FairnessViolation`], as is a hand
 //! number that is skipped, a blame that a receipt refutes, a hand that is thrown away for a reason
-//! that was not told, and a seed that stays shut or is opened too early.
+//! that was not announced, and a seed that stays shut or is opened too early.
 //!
 //! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
 //! are due, and signs decisions. [`Play`](crate::Play) holds one. A caller that uses single calls
@@ -125,7 +125,7 @@ pub struct Chance {
     /// Hand of which the last snapshot showed nothing: the table has lost its cards.
     bare_hand: Option<u64>,
     record: Record,
-    /// The latest time that the table has told.
+    /// The latest time that the table has reported.
     now: UnixMicros,
     clock: Arc<dyn Clock>,
     notices: Vec<Notice>,
@@ -170,8 +170,8 @@ fn first_current(view: &pb::TableView) -> u64 {
     view.hand_no.min(open).min(shown)
 }
 
-/// Time that a table has told; none for one before 1970.
-fn told_time(at: prost_types::Timestamp) -> Option<UnixMicros> {
+/// Time that a table has reported; none for one before 1970.
+fn table_time(at: prost_types::Timestamp) -> Option<UnixMicros> {
     wire::time::instant(at)
 }
 
@@ -215,7 +215,7 @@ impl Chance {
         Chance { record: Record::new(store, self.player, self.table), ..self }
     }
 
-    /// Holds the table to the time of this clock, beside what it tells itself.
+    /// Holds the table to the time of this clock, beside what it reports itself.
     #[must_use]
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Chance {
         Chance { clock, ..self }
@@ -276,7 +276,7 @@ impl Chance {
         let judged = match seen {
             crate::WatchMessage::Snapshot(view) => self.apply_snapshot(view),
             crate::WatchMessage::Update(update) => {
-                let overdue = self.tell_time(update.record_time);
+                let overdue = self.advance_time(update.record_time);
                 update.what.as_ref().map_or(Ok(()), |what| self.apply_update(what)).and(overdue)
             }
             crate::WatchMessage::CaughtUp => Ok(()),
@@ -303,16 +303,16 @@ impl Chance {
     }
 
     /// Notes the time of an update.
-    fn tell_time(
+    fn advance_time(
         &mut self,
         at: Option<prost_types::Timestamp>,
     ) -> Result<(), Box<FairnessViolation>> {
-        self.now = at.and_then(told_time).unwrap_or(self.now);
+        self.now = at.and_then(table_time).unwrap_or(self.now);
         self.check_time()
     }
 
-    /// Checks that no seed is still shut an hour after it was due, by what the table has told or by the
-    /// own clock. For times at which the table tells nothing; [`Chance::apply`] does it too.
+    /// Checks that no seed is still shut an hour after it was due, by what the table has reported or by the
+    /// own clock. For times at which the table sends nothing; [`Chance::apply`] does it too.
     ///
     /// # Errors
     /// Returns the violation. Its evidence is stored.
@@ -320,8 +320,8 @@ impl Chance {
         // The own clock without its steps: setting it makes no seed late.
         let stepped = self.clock.total_step_micros();
         let own = self.clock.now().0.saturating_add_signed(stepped.saturating_neg());
-        let times = Times { told: self.now, own: UnixMicros(own) };
-        match self.sequence.tell_time(times).filter(|_| !self.unchecked) {
+        let times = Times { reported: self.now, own: UnixMicros(own) };
+        match self.sequence.advance_time(times).filter(|_| !self.unchecked) {
             Some(hand_no) => {
                 Err(self.violation(hand_no, V::SeedOverdue.attributed_to(PartyAtFault::Dealer)))
             }

@@ -157,7 +157,7 @@ fn describe_pots(standing: Option<&pb::Standing>) -> String {
     })
 }
 
-/// Kinds of move after which the pot is told.
+/// Kinds of move after which the pot is shown.
 const BETTING: [MoveKind; 4] = [MoveKind::Bet, MoveKind::Match, MoveKind::Raise, MoveKind::Fold];
 
 fn describe_action(action: &pb::HandAction, name: SeatNames<'_>) -> String {

@@ -109,7 +109,7 @@ impl Client {
     }
 
     /// Returns all disputes of the room in the order they were opened, without their texts; or only
-    /// the caller's `own`. `Unspecified`: in any state. Whose a dispute is, a player is told of
+    /// the caller's `own`. `Unspecified`: in any state. Whose a dispute is, a player sees of
     /// their own alone.
     ///
     /// # Errors

@@ -232,7 +232,7 @@ impl PlayRequests {
         }
     }
 
-    /// Checks what is due by now, also where the table tells nothing.
+    /// Checks what is due by now, also where the table sends nothing.
     pub(crate) fn check_time(&mut self) {
         if let Some(Err(found)) = self.chance.as_mut().map(|chance| chance.check_time()) {
             self.fail(found.into());

@@ -373,16 +373,14 @@ impl TableStream {
     async fn message(&mut self) -> Result<Option<StreamMessage>, Status> {
         Ok(match self {
             TableStream::Watching(stream) => stream.message().await?.map(StreamMessage::Watch),
-            TableStream::Playing(stream) => {
-                stream.message().await?.map(|told| match told.message {
-                    Some(pb::play_response::Message::Seen(seen)) => StreamMessage::Watch(seen),
-                    Some(pb::play_response::Message::Acted(acted)) => StreamMessage::Acted(acted),
-                    Some(pb::play_response::Message::Entropy(taken)) => {
-                        StreamMessage::Entropy(taken)
-                    }
-                    None => StreamMessage::Unknown,
-                })
-            }
+            TableStream::Playing(stream) => stream.message().await?.map(|response| match response
+                .message
+            {
+                Some(pb::play_response::Message::Seen(seen)) => StreamMessage::Watch(seen),
+                Some(pb::play_response::Message::Acted(acted)) => StreamMessage::Acted(acted),
+                Some(pb::play_response::Message::Entropy(taken)) => StreamMessage::Entropy(taken),
+                None => StreamMessage::Unknown,
+            }),
         })
     }
 }

@@ -122,7 +122,7 @@ async fn a_clock_that_is_set_all_the_time_writes_one_event_a_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn steps_that_take_each_other_back_are_told_of() {
+async fn steps_that_take_each_other_back_are_recorded() {
     let service = Service::new().await;
     service.clock.step(HOUR);
     service.clock.step(-HOUR);

@@ -3,7 +3,7 @@
 //! Keys of UUIDv7 request ids up to the present, and keys of ids that services derive, are cached
 //! separately: the greatest ones, up to a capacity, and **the floor**, the greatest key that was
 //! dropped. Every answered key above the floor is cached, so a key above the floor that is not
-//! cached is new. For a key at or below the floor only the store can tell. A new UUIDv7 is
+//! cached is new. For a key at or below the floor only the store knows. A new UUIDv7 is
 //! practically always above it.
 //!
 //! An id from the future, or without a time, is never cached, so that a caller cannot fill the
@@ -33,7 +33,7 @@ pub enum RequestLookup {
     Fresh,
     /// The request was answered.
     Answered(AnsweredRequest),
-    /// Only the store can tell.
+    /// Only the store knows.
     Unknown,
 }
 

@@ -47,7 +47,9 @@ pub(crate) fn stamp<'a>(
     let (mut requests, mut receipts) = (Vec::new(), Vec::new());
     for entry in entries {
         let first = Position(stamp.tree.size());
-        let versions = entry.events.iter().map(|new| stamp.add(new, entry)).collect();
+        let request_id = entry.request.as_ref().map(|request| request.id);
+        let author_hash = Event::hash_author(&entry.actor, request_id, &entry.trace);
+        let versions = entry.events.iter().map(|new| stamp.add(new, entry, author_hash)).collect();
         receipts.push(Receipt { first, recorded_at, versions });
         requests.extend(entry.request.as_ref().map(|request| AnsweredRequest {
             key: RequestKey::new(&entry.actor, request.id),
@@ -77,9 +79,8 @@ struct BatchStamper<'a> {
 }
 
 impl BatchStamper<'_> {
-    fn add(&mut self, new: &NewEvent, entry: &Entry) -> Version {
+    fn add(&mut self, new: &NewEvent, entry: &Entry, author_hash: [u8; 32]) -> Version {
         let head = self.heads.entry(new.stream).or_default();
-        let request_id = entry.request.as_ref().map(|request| request.id);
         let event = Event {
             position: Position(self.tree.size()),
             recorded_at: self.recorded_at,
@@ -90,8 +91,8 @@ impl BatchStamper<'_> {
             sealed: new.sealed,
             payload: new.payload.clone(),
             salt: (self.salts)(),
-            author_hash: Event::hash_author(&entry.actor, request_id, &entry.trace),
-            request_id,
+            author_hash,
+            request_id: entry.request.as_ref().map(|request| request.id),
             actor: entry.actor.clone(),
             trace: entry.trace,
             previous: head.hash,

@@ -39,7 +39,7 @@ mod tests {
 
     /// ARCHITECTURE.md §2.9.
     #[test]
-    fn purpose_and_every_part_tell_digests_apart() {
+    fn purpose_and_every_part_distinguish_digests() {
         let lists: [(&str, &[&[u8]]); 6] = [
             ("a", &[]),
             ("a", &[b""]),

@@ -44,11 +44,11 @@ impl Log {
         mut options: Options,
         waits: impl Fn(WaitReason<'_>) + Send + Sync,
     ) -> Result<Log, OpenError> {
-        let (mut pause, mut told) = (FIRST_PAUSE, WaitLog::default());
+        let (mut pause, mut wait_log) = (FIRST_PAUSE, WaitLog::default());
         loop {
             let error = match Log::open(Arc::clone(&store), options.clone()).await {
                 Ok(log) => {
-                    told.log_end(&options.name);
+                    wait_log.log_end(&options.name);
                     return Ok(log);
                 }
                 Err(error) => error,
@@ -60,14 +60,14 @@ impl Log {
                     waits(WaitReason::Standby(&format!("standby: {error}")));
                     // The claim has already waited for a whole lease.
                     pause = FIRST_PAUSE;
-                    told.log_owner(&error, &format!("{owner} at {address}"));
+                    wait_log.log_owner(&error, &format!("{owner} at {address}"));
                 }
                 OpenError::Lost { .. }
                 | OpenError::Unavailable { .. }
                 | OpenError::Clock { .. } => {
                     options.take_over &= !matches!(error, OpenError::Lost { .. });
                     waits(WaitReason::Outage(&error_chain(&error)));
-                    told.log_outage(&error);
+                    wait_log.log_outage(&error);
                 }
             }
             sleep(pause).await;
@@ -154,7 +154,7 @@ impl WaitLog {
     }
 
     fn log_outage(&mut self, error: &OpenError) {
-        if self.outage_logged_at.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
+        if self.outage_logged_at.is_none_or(|logged_at| logged_at.elapsed() >= LOG_INTERVAL) {
             tracing::warn!(
                 runbook = "deploy/README.md, The database is away",
                 "{}; tried again until it can be taken",

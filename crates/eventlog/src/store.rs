@@ -1,6 +1,6 @@
 //! Interface of a log's store.
 //!
-//! A store keeps many logs, told apart by name. For each it keeps the **fence** (epoch, size,
+//! A store keeps many logs, distinguished by name. For each it keeps the **fence** (epoch, size,
 //! owner, lease), the events and the answered requests. The main invariant: [`Store::append`]
 //! writes a batch whole or not at all, only if the fence shows the batch's epoch and first
 //! position, and moves the fence's size together with it. So there is one writer, no gap, and no

@@ -15,10 +15,10 @@
 //! again, unchanged, until the store answers: the fence admits it at most once. While the epoch is
 //! ours only this batch can have moved the size, so a moved size means that the batch was written.
 //! Its callers wait until that is known. A batch that was certainly not written may be given up:
-//! its callers are told that the store is unavailable, and the log goes on.
+//! its callers get the error that the store is unavailable, and the log goes on.
 //!
 //! **Losing the log** is final: another epoch, or a store that contradicts itself, ends the task,
-//! and every waiting caller is told.
+//! and every waiting caller is answered.
 //!
 //! Specification: ARCHITECTURE.md §2.5.
 
@@ -259,12 +259,12 @@ impl Writer {
                 tried = true;
                 *next = self.send_pipelined(flight);
             }
-            let hears = next.is_none() && !tried && self.should_receive(flight);
+            let receives = next.is_none() && !tried && self.should_receive(flight);
             tokio::select! {
                 biased;
                 attempted = flight.result() => return attempted,
                 () = wait_for_attempt(next) => {}
-                command = self.queue.recv(), if hears => {
+                command = self.queue.recv(), if receives => {
                     self.receive(command);
                     self.receive_all();
                 }

@@ -73,7 +73,7 @@ impl Entropy {
     /// Derives entropy for a client that keeps one secret instead of remembering what it committed
     /// to: the first half of PRF(secret, "client-entropy", context, dealer's commitment, seat,
     /// player), with the secret padded with zeros to 64 bytes. Without the secret nothing can be
-    /// told of it, not even from entropy revealed in other hands. It differs in every hand and
+    /// learned of it, not even from entropy revealed in other hands. It differs in every hand and
     /// seat.
     #[must_use]
     pub fn derived(

@@ -22,7 +22,7 @@ use http_body_util::BodyExt as _;
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{LogProof, TILE_WIDTH, TileId, tiles_for_inclusion};
 use notary::api::{Api, handler};
-use notary::witness::{Witness, WitnessDesk, WitnessEndpoint, push_checkpoints};
+use notary::witness::{Witness, WitnessEndpoint, WitnessService, push_checkpoints};
 use notary::{Dependencies, EntryReaders, Files, Notary};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::LogService as _;
@@ -111,11 +111,11 @@ async fn start_witness(notary: &Notary, memory: &Path) -> anyhow::Result<Verifie
     let witness = Arc::new(Witness::open(key, vec![notary.key().clone()], memory)?);
     let bound = serve::bind("127.0.0.1:0".parse()?).await?;
     let url = format!("http://{}", bound.address()).parse()?;
-    let desk = WitnessDesk::new(witness, Arc::new(SystemClock::new()));
+    let service = WitnessService::new(witness, Arc::new(SystemClock::new()));
     let drain = Drain::new(Duration::from_secs(1));
     let mut server = Server::new(Limits::public(), Health::new(), drain);
     server.http1 = true;
-    tokio::spawn(server.run(bound, desk));
+    tokio::spawn(server.run(bound, service));
     push_checkpoints(
         notary,
         WitnessEndpoint { url, key: public.clone() },

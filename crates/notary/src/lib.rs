@@ -1,7 +1,7 @@
 //! Knows: how a growing log is published: what is signed and when, tiles, proofs, witnesses.
 //! Does not know: what an event means, how it came into the log.
 //!
-//! A [`Notary`] runs beside the one writer of a log and takes no part in writing. It is told that
+//! A [`Notary`] runs beside the one writer of a log and takes no part in writing. It is notified that
 //! the log has grown, reads the stored records, and keeps the right edge of the tree over them. It
 //! signs where its root equals the writer's and the tree follows from the one signed before. So a
 //! signature says three things: these records are durable, they are the records that were

@@ -7,4 +7,4 @@ mod serve;
 
 pub use cosigner::{Witness, WitnessError};
 pub use push::{WitnessEndpoint, push_checkpoints};
-pub use serve::WitnessService as WitnessDesk;
+pub use serve::WitnessService;

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn root_alone_in_the_user_list_is_told_what_to_do() {
+    fn root_alone_in_the_user_list_gets_advice() {
         let error = decide(ids(0, 0), None, "root:x:0:0::/:/bin/sh\npostgres:x:0:0::/:\n");
         let error = error.unwrap_err();
         assert!(matches!(error, PostgresError::NoUnprivilegedUser), "{error}");

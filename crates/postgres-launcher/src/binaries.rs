@@ -125,8 +125,8 @@ fn read_version(dir: &Path, program: &str, account: &Account) -> Result<Version,
         let said = said.trim();
         return Err(format!("`{program}` does not run as {} ({status}) {said}", account.name));
     }
-    let told = String::from_utf8_lossy(&stdout);
-    parse_version(&told).ok_or_else(|| format!("`{program} --version` says {:?}", told.trim()))
+    let output = String::from_utf8_lossy(&stdout);
+    parse_version(&output).ok_or_else(|| format!("`{program} --version` says {:?}", output.trim()))
 }
 
 /// Runs a program and retries while it is busy. A program that was just unpacked can be busy: a
@@ -143,8 +143,8 @@ fn output_unless_busy(command: &mut Command) -> std::io::Result<Output> {
 }
 
 /// Parses `postgres (PostgreSQL) 15.13 (Debian …)`.
-fn parse_version(told: &str) -> Option<Version> {
-    let (_, rest) = told.split_once("(PostgreSQL) ")?;
+fn parse_version(output: &str) -> Option<Version> {
+    let (_, rest) = output.split_once("(PostgreSQL) ")?;
     let text = rest.split_whitespace().next()?;
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some(Version { major: text[..end].parse().ok()?, text: text.to_owned() })
@@ -178,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn versions_as_programs_tell_them() {
-        let check = |told: &str, then: Option<(u32, &str)>| {
+    fn versions_as_programs_print_them() {
+        let check = |output: &str, then: Option<(u32, &str)>| {
             let then = then.map(|(major, text)| Version { major, text: text.into() });
-            assert_eq!(parse_version(told), then, "{told}");
+            assert_eq!(parse_version(output), then, "{output}");
         };
         check("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n", Some((15, "15.13")));
         check("initdb (PostgreSQL) 18beta1\n", Some((18, "18beta1")));
@@ -190,12 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_to_pass_over_is_told() {
+    fn each_reason_to_pass_over_is_reported() {
         let top = open_folder();
         let account = Account::choose(None).unwrap();
         let check = |name: &str, script: &str, why: &str| {
-            let told = probe(&folder_with(top.path(), name, script), &account).unwrap_err();
-            assert!(told.contains(why), "{told}");
+            let reason = probe(&folder_with(top.path(), name, script), &account).unwrap_err();
+            assert!(reason.contains(why), "{reason}");
         };
         check("old", &says("13.4"), "13.4 is older than 14");
         check("refuses", "echo 'must not be run like this' >&2; exit 1", "must not be run like");
@@ -205,8 +205,8 @@ mod tests {
             "case $0 in */initdb) v=15.1;; *) v=16.2;; esac; echo \"@ (PostgreSQL) $v\"",
             "`postgres` is 16.2 but `initdb` is 15.1",
         );
-        let told = probe(&top.path().join("nowhere"), &account).unwrap_err();
-        assert!(told.contains("No such file"), "{told}");
+        let reason = probe(&top.path().join("nowhere"), &account).unwrap_err();
+        assert!(reason.contains("No such file"), "{reason}");
     }
 
     #[test]
@@ -245,8 +245,8 @@ mod tests {
         let found: Vec<&str> = found.iter().map(|b| b.version.text.as_str()).collect();
         assert_eq!(found, ["16.1", "17.5", "15.13"]);
         let searched = searched.join("\n");
-        for told in ["refusing: `postgres` does not run", "9.6 is older", "cache/sabacc"] {
-            assert!(searched.contains(told), "{told} is missing in: {searched}");
+        for expected in ["refusing: `postgres` does not run", "9.6 is older", "cache/sabacc"] {
+            assert!(searched.contains(expected), "{expected} is missing in: {searched}");
         }
     }
 

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_a_name_is_told_to_get_one() {
+    fn a_user_without_a_name_is_asked_to_get_one() {
         if !rustix::process::geteuid().is_root() {
             eprintln!("SKIPPED: only root can be a user that is not there");
             return;

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_programs_say_is_told_apart() {
+    fn what_the_programs_say_is_distinguished() {
         let full = "the disk is full: make room where /data/postgres is, then start again";
         check("initdb: error: could not write file \"x\": No space left on device\n", full);
         check("FATAL: could not extend file \"base/1\": Disk quota exceeded", full);

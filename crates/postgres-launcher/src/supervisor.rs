@@ -127,23 +127,23 @@ async fn check(address: &str) -> Option<String> {
 pub(super) async fn watch_external(address: String) {
     let shown = url::redacted(&address);
     let mut since: Option<Instant> = None;
-    let mut told: Option<Instant> = None;
+    let mut logged_at: Option<Instant> = None;
     loop {
         sleep(CHECK_INTERVAL).await;
         let now = Instant::now();
         match (check(&address).await, since) {
             (None, None) => {}
             (None, Some(begun)) => {
-                if told.is_some() {
+                if logged_at.is_some() {
                     let seconds = begun.elapsed().as_secs();
                     tracing::warn!(database = shown, seconds, "the database answers again");
                 }
-                (since, told) = (None, None);
+                (since, logged_at) = (None, None);
             }
             (Some(why), begun) => {
                 let begun = *since.insert(begun.unwrap_or(now));
-                if told.is_none_or(|told| now.duration_since(told) >= LOG_INTERVAL) {
-                    told = Some(now);
+                if logged_at.is_none_or(|logged_at| now.duration_since(logged_at) >= LOG_INTERVAL) {
+                    logged_at = Some(now);
                     let seconds = begun.elapsed().as_secs();
                     tracing::warn!(
                         runbook = "deploy/README.md, The database is away",

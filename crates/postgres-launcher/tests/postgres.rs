@@ -36,7 +36,7 @@ async fn ask(url: &str, query: &str) -> Result<String, sqlx::Error> {
     sqlx::query_scalar(AssertSqlSafe(query)).fetch_one(&mut connection).await
 }
 
-async fn tell(url: &str, statement: &str) -> Result<(), sqlx::Error> {
+async fn execute(url: &str, statement: &str) -> Result<(), sqlx::Error> {
     let mut connection = PgConnection::connect(url).await?;
     sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await?;
     Ok(())
@@ -73,8 +73,11 @@ async fn a_private_cluster_is_as_promised() {
     assert_eq!(std::fs::metadata(&cluster).unwrap().mode() & 0o777, 0o700);
     let password = std::fs::metadata(data.path().join("deep/er/postgres.password")).unwrap();
     assert_eq!(password.mode() & 0o777, 0o600);
-    let told = postgres.describe();
-    assert!(told.contains("PostgreSQL 1") && told.contains("deep/er/postgres"), "{told}");
+    let description = postgres.describe();
+    assert!(
+        description.contains("PostgreSQL 1") && description.contains("deep/er/postgres"),
+        "{description}"
+    );
     postgres.stop().await.unwrap();
 }
 
@@ -83,7 +86,7 @@ async fn roles_need_their_passwords_and_data_outlives_the_server() {
     let data = open_folder();
     let postgres = obtain(&options(data.path())).await.unwrap();
     let setup = "CREATE ROLE table_writer LOGIN PASSWORD 'it''s s3cret'; CREATE TABLE kept (n int)";
-    tell(&postgres.admin_url(), setup).await.unwrap();
+    execute(&postgres.admin_url(), setup).await.unwrap();
     let user = "SELECT current_user::text";
     let right = postgres.url_for("table_writer", "it's s3cret");
     assert_eq!(ask(&right, user).await.unwrap(), "table_writer");
@@ -93,7 +96,7 @@ async fn roles_need_their_passwords_and_data_outlives_the_server() {
     }
     postgres.stop().await.unwrap();
     let postgres = obtain(&options(data.path())).await.unwrap();
-    tell(&postgres.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
+    execute(&postgres.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
     assert_eq!(ask(&right, user).await.unwrap(), "table_writer");
     postgres.stop().await.unwrap();
 }
@@ -184,7 +187,7 @@ async fn without_any_postgresql_every_way_and_place_is_listed() {
 async fn a_given_database_is_used_and_left_running() {
     let data = open_folder();
     let postgres = obtain(&options(data.path())).await.unwrap();
-    tell(&postgres.admin_url(), "CREATE ROLE guest LOGIN PASSWORD 'g'").await.unwrap();
+    execute(&postgres.admin_url(), "CREATE ROLE guest LOGIN PASSWORD 'g'").await.unwrap();
     let given = Options { database_url: Some(postgres.admin_url()), ..options(data.path()) };
     let other = obtain(&given).await.unwrap();
     assert_eq!(other.admin_url(), postgres.admin_url());
@@ -305,7 +308,7 @@ fn this_program() -> PathBuf {
 async fn a_cluster_ends_with_a_killed_process_and_starts_again_at_once() {
     let data = open_folder();
     let (mut child, url) = serve_apart(&this_program(), data.path(), |_| ());
-    tell(&url, "CREATE TABLE kept (n int)").await.unwrap();
+    execute(&url, "CREATE TABLE kept (n int)").await.unwrap();
     // A connected client does not keep the server running.
     let mut client = PgConnection::connect(&url).await.unwrap();
     child.kill().unwrap();
@@ -313,7 +316,7 @@ async fn a_cluster_ends_with_a_killed_process_and_starts_again_at_once() {
     let patient = Options { predecessor_timeout: Duration::from_secs(20), ..options(data.path()) };
     let postgres = obtain(&patient).await.unwrap();
     assert!(client.ping().await.is_err());
-    tell(&postgres.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
+    execute(&postgres.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
     postgres.stop().await.unwrap();
     assert!(!data.path().join("postgres/postmaster.pid").exists());
 }
@@ -384,10 +387,10 @@ async fn a_fetched_copy_serves_and_is_found_again() {
         Err(error) => panic!("{error}"),
     };
     assert!(postgres.describe().starts_with("PostgreSQL 18"), "{}", postgres.describe());
-    tell(&postgres.admin_url(), "CREATE TABLE kept (n int)").await.unwrap();
+    execute(&postgres.admin_url(), "CREATE TABLE kept (n int)").await.unwrap();
     postgres.stop().await.unwrap();
     let again = obtain(&Options { fetch: false, ..bare }).await.unwrap();
-    tell(&again.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
+    execute(&again.admin_url(), "INSERT INTO kept VALUES (1)").await.unwrap();
     again.stop().await.unwrap();
     let left = std::fs::read_dir(top.path().join("cache/sabacc")).unwrap().count();
     assert_eq!(left, 1, "a draft is left in the cache");

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_tells_its_time_and_whether_it_is_derived() {
+    fn an_id_shows_its_time_and_whether_it_is_derived() {
         let v7: RequestId = "019a0000-0000-7000-8000-00000000ffff".parse().unwrap();
         assert_eq!(v7.created_at(), Some(UnixMicros(0x019a_0000_0000 * 1000)));
         for other in [

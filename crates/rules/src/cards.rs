@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_does_not_tell_the_card() {
+    fn debug_does_not_show_the_card() {
         assert_eq!(format!("{:?}", Card::of(7)), format!("{:?}", Card::of(8)));
     }
 }

@@ -54,7 +54,7 @@ impl Deck {
         CardSet::range(id(first), id(first + copies))
     }
 
-    /// Whether both cards have the same code: copies that cannot be told apart.
+    /// Whether both cards have the same code: copies that cannot be distinguished.
     pub(crate) fn are_copies(&self, a: Card, b: Card) -> bool {
         a == b || self.code(a) == self.code(b)
     }

@@ -35,7 +35,7 @@ impl<S: LogState> LogState for Arc<S> {
 }
 
 /// Opens a state and publishes it, and again whenever its log was lost, until `stopping` fires. Then
-/// closes it. `open` waits for a log that another process owns; it is told whether no state was
+/// closes it. `open` waits for a log that another process owns; it receives whether no state was
 /// opened before. Nothing is published while there is no state.
 ///
 /// # Errors

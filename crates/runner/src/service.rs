@@ -199,7 +199,7 @@ impl Service {
         let finished = tokio::select! {
             finished = &mut served => finished,
             owned = &mut owner => {
-                // Only a fault that waiting cannot mend ends it before it is told to stop.
+                // Only a fault that waiting cannot mend ends it before it is asked to stop.
                 drain.begin();
                 served.await;
                 owned.expect("the owner does not panic").map_err(RunError::own)?;

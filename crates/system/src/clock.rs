@@ -38,7 +38,7 @@ pub trait Clock: Send + Sync + 'static {
     }
 
     /// Sum of all steps of the clock since it was made, in microseconds: how much later an instant
-    /// is told than if the clock had run on. A holder of instants moves them by what is added.
+    /// is reported than if the clock had run on. A holder of instants moves them by what is added.
     fn total_step_micros(&self) -> i64 {
         self.steps().micros
     }
@@ -334,7 +334,7 @@ mod tests {
 
     /// Follows readings of the wall clock, one a second. Returns for each second the offset that is
     /// believed and the step.
-    fn told(wall: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
+    fn followed(wall: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
         let mut at = WallClock { offset: 0, jumped: None };
         let mut follow = |second: i64, off: i64| {
             let run = Duration::from_secs(u64::try_from(second).unwrap_or(0));
@@ -348,26 +348,26 @@ mod tests {
     fn an_hour_ahead_or_back_for_a_second_moves_nothing() {
         for hour in [3600 * SECOND, -3600 * SECOND] {
             let wall = [0, 0, hour, 0, 0].into_iter();
-            assert_eq!(told(wall), [(0, 0); 5]);
+            assert_eq!(followed(wall), [(0, 0); 5]);
         }
     }
 
     #[test]
     fn a_clock_that_was_set_for_good_is_followed_and_the_step_is_counted() {
         for (hour, seconds) in [(3600 * SECOND, 60), (-3600 * SECOND, 10)] {
-            let told = told([0].into_iter().chain([hour; 65]));
-            assert_eq!(told[..=seconds], vec![(0, 0); seconds + 1], "not yet");
-            assert_eq!(told[seconds + 1], (hour, hour), "once");
-            assert!(told[seconds + 2..].iter().all(|told| *told == (hour, 0)));
+            let steps = followed([0].into_iter().chain([hour; 65]));
+            assert_eq!(steps[..=seconds], vec![(0, 0); seconds + 1], "not yet");
+            assert_eq!(steps[seconds + 1], (hour, hour), "once");
+            assert!(steps[seconds + 2..].iter().all(|step| *step == (hour, 0)));
         }
     }
 
     #[test]
     fn a_clock_that_drifts_is_followed() {
-        let drift = told((0..20).map(|second| second * 1000));
+        let drift = followed((0..20).map(|second| second * 1000));
         assert_eq!(drift[19], (19_000, 0));
         // Many small corrections come to much, and are no step.
-        let slewed = told((0..10_000).map(|second| second * 400_000));
+        let slewed = followed((0..10_000).map(|second| second * 400_000));
         assert_eq!(slewed[9_999], (9_999 * 400_000, 0));
         assert!(slewed.iter().all(|(_, stepped)| *stepped == 0));
     }

@@ -116,7 +116,7 @@ impl Palette {
         Palette { colours }
     }
 
-    /// Whether grounds are told apart by colour, and not by lines.
+    /// Whether grounds are distinguished by colour, and not by lines.
     #[must_use]
     pub fn has_grounds(self) -> bool {
         self.colours >= Colours::Indexed

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hand_to_23_is_told_what_it_is() {
+    fn a_hand_to_23_says_what_it_is() {
         assert_eq!(total23(&["S15", "F8"]), "Pure Sabacc: 23");
         assert_eq!(total23(&["S15", "F9"]), "Total 24: over 23, bombed out unless it changes");
         assert_eq!(total23(&["IdiotA", "S2", "F3"]), "Idiot's Array: the best hand there is");
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_of_spike_is_told_how_far_from_nothing() {
+    fn a_hand_of_spike_says_how_far_from_nothing() {
         assert_eq!(spike_hint(&["c+3", "t-5"]), "Sum −2: 2 from 0");
         assert_eq!(spike_hint(&["Y", "Y"]), "Pure Sabacc: the best hand there is");
         assert_eq!(spike_hint(&["c+3", "t-3"]), "Sum 0: sabacc");

@@ -55,7 +55,7 @@ impl LobbyScreen {
     }
 
     /// Shows words until a key is pressed.
-    pub fn tell(&mut self, text: &str) {
+    pub fn show_message(&mut self, text: &str) {
         self.message = Some(clean(text));
     }
 

@@ -8,7 +8,7 @@ use proto::common::v1::ErrorReason as Reason;
 
 use crate::text::{capital, clean, credits};
 
-const TELL: &str = "Tell the room's operator, with the trace's number.";
+const TO_OPERATOR: &str = "Tell the room's operator, with the trace's number.";
 
 /// Reason, and words with placeholders.
 #[rustfmt::skip]
@@ -114,7 +114,7 @@ pub fn of_refusal(refusal: &Refusal) -> String {
     let reason = refusal.reason.unwrap_or(Reason::Unspecified);
     let row = WORDS.iter().find(|row| row.0 == reason).map_or("{message}", |row| row.1);
     let text = row
-        .replace("{tell}", TELL)
+        .replace("{tell}", TO_OPERATOR)
         .replace("{range}", &range(refusal))
         .replace("{wait}", &wait(refusal))
         .replace("{until}", &until(refusal))

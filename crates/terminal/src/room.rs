@@ -63,7 +63,7 @@ impl RoomScreen {
     }
 
     /// Says why there is no new sample.
-    pub fn tell(&mut self, problem: &str) {
+    pub fn show_problem(&mut self, problem: &str) {
         self.problem = Some(clean(problem));
     }
 

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_and_waits_is_heard() {
+    async fn who_asks_and_waits_is_served() {
         let (ours, mut theirs) = tokio::io::duplex(64);
         let mut ours = CoalescingWriter::new(ours);
         let asking = async {

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_told_in_words() {
+    fn a_step_is_described_in_words() {
         let words = |micros, count| Step::new(micros, AT, count).to_string();
         let forward = "the clock of this service stepped 3600 s forward, \
              from 2023-11-14T21:13:20.000Z to 2023-11-14T22:13:20.000Z";

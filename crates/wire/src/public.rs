@@ -68,11 +68,11 @@ mod tests {
             key_id: vec![4; 8],
             signature: vec![5; 64],
         };
-        let told = closing(&signed);
-        assert_eq!((told.rows[0].seat, told.rows[0].player_id.as_str()), (3, TEXT));
-        assert_eq!(told.rows[0].commitment, [2; 32]);
+        let message = closing(&signed);
+        assert_eq!((message.rows[0].seat, message.rows[0].player_id.as_str()), (3, TEXT));
+        assert_eq!(message.rows[0].commitment, [2; 32]);
         assert_eq!(
-            (told.closing, told.key_id, told.signature),
+            (message.closing, message.key_id, message.signature),
             (vec![3; 32], vec![4; 8], vec![5; 64])
         );
     }

@@ -63,13 +63,17 @@ mod tests {
         let player = Player::try_new(1).unwrap();
         let (amount, short) = (Credits::of(30), Credits::of(4));
         let check = |item: SettlementItem, then: (u32, SettlementKind, pb::PotLayer, u32)| {
-            let told = write(&item, &seats);
-            assert_eq!((told.seat, told.kind(), told.layer(), told.side), then, "{item}");
-            assert_eq!(told.text, item.to_string());
+            let message = write(&item, &seats);
+            assert_eq!(
+                (message.seat, message.kind(), message.layer(), message.side),
+                then,
+                "{item}"
+            );
+            assert_eq!(message.text, item.to_string());
             let is_paid = !matches!(item, SettlementItem::Eliminated { .. });
-            assert_eq!(told.amount_credits, if is_paid { 30 } else { 0 }, "{item}");
+            assert_eq!(message.amount_credits, if is_paid { 30 } else { 0 }, "{item}");
             let is_short = matches!(item, SettlementItem::PaysSabacc { .. });
-            assert_eq!(told.short_credits, if is_short { 4 } else { 0 }, "{item}");
+            assert_eq!(message.short_credits, if is_short { 4 } else { 0 }, "{item}");
         };
         let nowhere = pb::PotLayer::Unspecified;
         check(

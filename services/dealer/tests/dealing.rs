@@ -390,7 +390,7 @@ async fn many_callers_at_once_get_one_outcome() {
 /// except for the roots: those are over secret salts.
 /// fairness/SPEC.md §14.
 #[tokio::test]
-async fn the_log_tells_no_hidden_card() {
+async fn the_log_shows_no_hidden_card() {
     let mut records = Vec::new();
     let mut cards = Vec::new();
     for entropy in [1, 2] {

@@ -153,7 +153,7 @@ async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
 }
 
 #[tokio::test]
-async fn a_failure_is_found_without_a_hand_and_told_in_words() {
+async fn a_failure_is_found_without_a_hand_and_reported_in_words() {
     let entropy = Breaking::new(None);
     let dealer = dealer(Arc::clone(&entropy), SecretStore::memory()).expect("it is healthy so far");
     serve_log(&dealer).await;

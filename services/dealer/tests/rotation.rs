@@ -99,7 +99,7 @@ async fn all_seeds_end_under_the_new_key_wherever_the_dealer_dies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_under_a_key_that_is_not_here_stays_and_is_told_by_name() {
+async fn what_is_under_a_key_that_is_not_here_stays_and_is_reported_by_name() {
     let seeds = SecretStore::memory();
     let (mine, other) = (store_seed(&seeds, 1, 1).await, store_seed(&seeds, 2, 7).await);
     let damaged = store_seed(&seeds, 3, 1).await;

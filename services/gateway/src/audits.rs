@@ -225,14 +225,14 @@ impl AuditService for Audits {
         let hand = self.hand_key(&request, &caller).await?;
         let audited = self.audited(hand.table, hand.hand_no, caller).await?;
         let viewer = viewer.filter(|_| !request.public_view);
-        let told = audited.histories.as_ref().map_err(Clone::clone)?.told(viewer)?;
+        let viewed = audited.histories.as_ref().map_err(Clone::clone)?.history_for(viewer)?;
         Ok(Response::new(pb::GetHandResponse {
             table_id: hand.table.to_string(),
             hand_no: hand.hand_no,
             hand_id: audit::hand::hand_id(hand.table, hand.hand_no).to_string(),
-            viewer_seat: told.viewer.map_or(0, |viewer| viewer.seat),
-            history: Some(told.history.clone()),
-            text: told.text.clone(),
+            viewer_seat: viewed.viewer.map_or(0, |viewer| viewer.seat),
+            history: Some(viewed.history.clone()),
+            text: viewed.text.clone(),
             bundle: if request.with_bundle { audited.bundle.clone() } else { Vec::new() },
         }))
     }

@@ -11,7 +11,7 @@
 //! from the logs, in its own name, and audits them (`audits`). A new dispute is forwarded with the
 //! hash of such a bundle (`disputes`), and a new guest is forwarded within the limits of their
 //! address (`guests`). The room as a whole is collected from what each service says of itself (`room`),
-//! with the gateway's own counts (`meter`). Which tokens are revoked, the gateway hears from the table (`revocations`).
+//! with the gateway's own counts (`meter`). Which tokens are revoked, the gateway learns from the table (`revocations`).
 //! The checkpoints and tiles of the logs are served as files, without a token; so are the logs' keys,
 //! the verifier's page, the description of the API, and the bundles of hands that have ended or are
 //! suspended (`public`).

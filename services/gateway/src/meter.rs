@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn calls_refusals_and_streams_are_told_apart() {
+    async fn calls_refusals_and_streams_are_distinguished() {
         let meter = Meter::new(UnixMicros(5));
         let fine = || Response::new(Body::empty());
         let refused = wire::api_refusal(ErrorReason::BadField, "no");

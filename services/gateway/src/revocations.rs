@@ -1,6 +1,6 @@
 //! Follows the revoked tokens that the table service records, for the guard of the public port.
 //!
-//! While nothing is heard, the guard lets no guest in. A stream that is broken, or silent for longer
+//! While nothing is received, the guard lets no guest in. A stream that is broken, or silent for longer
 //! than it may be, is opened again; it begins with everything that is still of use.
 //!
 //! Specification: ARCHITECTURE.md §6.5.
@@ -44,11 +44,11 @@ pub(crate) async fn follow(
     mut table: RevocationServiceClient<PeerChannel>,
     revocations: Revocations,
 ) {
-    let mut heard_at = Instant::now();
+    let mut received_at = Instant::now();
     loop {
-        let followed = follow_once(&mut table, &revocations, &mut heard_at).await;
+        let followed = follow_once(&mut table, &revocations, &mut received_at).await;
         match followed {
-            Err(status) if heard_at.elapsed() >= QUIET => tracing::warn!(
+            Err(status) if received_at.elapsed() >= QUIET => tracing::warn!(
                 runbook = "deploy/README.md, A service does not answer",
                 %status,
                 "revocations of tokens are not heard: soon no guest is let in"
@@ -63,7 +63,7 @@ pub(crate) async fn follow(
 async fn follow_once(
     table: &mut RevocationServiceClient<PeerChannel>,
     revocations: &Revocations,
-    heard_at: &mut Instant,
+    received_at: &mut Instant,
 ) -> Result<(), Status> {
     let silent = |_| Status::from(unavailable("the table service has said nothing for too long"));
     let request = pb::FollowRevocationsRequest {};
@@ -78,8 +78,8 @@ async fn follow_once(
             revocations.add(new.into_iter().filter_map(parse));
         }
         if !more {
-            revocations.hear();
-            *heard_at = Instant::now();
+            revocations.note_current();
+            *received_at = Instant::now();
         }
     }
 }

@@ -201,11 +201,11 @@ fn print_archive(json: bool, done: &str, whole: &Verified) {
     let root = hex::encode(root);
     let (from, to) = (header.range.start, header.range.end);
     if json {
-        let told = serde_json::json!({
+        let value = serde_json::json!({
             "done": done, "log": &*header.log, "from": from, "to": to,
             "last_recorded_at": recorded_at.0, "log_size": size, "log_root": root,
         });
-        output::line(&told.to_string());
+        output::line(&value.to_string());
         return;
     }
     output::line(&format!("{}: positions {from} to {to} (before it), {done}", header.log));

@@ -81,8 +81,8 @@ fn check_files(json: bool, options: &Options) -> anyhow::Result<u8> {
                 found.push(EvidenceFile { path, entries });
             }
             Err(why) => {
-                let told = format!("sabacc: {}: {why}", path.display());
-                output::error(&output::one_line(&told));
+                let message = format!("sabacc: {}: {why}", path.display());
+                output::error(&output::one_line(&message));
                 outcomes.push(Outcome::Refused);
             }
         }

@@ -39,11 +39,11 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     let rules = RuleSet::parse(variant.id, &fields)?;
     let clock =
         Clock { action_seconds: options.action_seconds, bank_seconds: options.bank_seconds };
-    let told = explain(&rules, clock);
+    let explanation = explain(&rules, clock);
     if json {
-        output::line(&as_json(&told).to_string());
+        output::line(&as_json(&explanation).to_string());
     } else {
-        output::line(told.to_string().trim_end());
+        output::line(explanation.to_string().trim_end());
     }
     Ok(true)
 }
@@ -108,20 +108,20 @@ pub(crate) fn parse_fields(
     Ok(fields)
 }
 
-fn as_json(told: &Explanation) -> Value {
-    let Explanation { variant, title, sections } = told;
+fn as_json(explanation: &Explanation) -> Value {
+    let Explanation { variant, title, sections } = explanation;
     let sections: Vec<Value> = sections.iter().map(section).collect();
     json!({"variant": variant, "title": title, "sections": sections})
 }
 
-fn section(told: &Section) -> Value {
-    let Section { heading, paragraphs, items } = told;
+fn section(section: &Section) -> Value {
+    let Section { heading, paragraphs, items } = section;
     let items: Vec<Value> = items.iter().map(item).collect();
     json!({"heading": heading, "paragraphs": paragraphs, "items": items})
 }
 
-fn item(told: &Item) -> Value {
-    let Item { name, text, example } = told;
+fn item(item: &Item) -> Value {
+    let Item { name, text, example } = item;
     match example {
         Some(example) => {
             json!({"name": name, "text": text, "cards": example.cards, "rank": example.rank_text()})
@@ -142,11 +142,13 @@ mod tests {
 
     #[test]
     fn fields_are_read_by_their_kind() {
-        let told = |rules| explain(&rules, Clock::default()).to_string();
+        let explained = |rules| explain(&rules, Clock::default()).to_string();
         let dice = read("dice", "hand_ante=7,field=false,shift=1d6,shift_number=4").unwrap();
-        assert!(told(dice).contains("7 credits") && told(dice).contains("no Disruptor Field"));
+        assert!(
+            explained(dice).contains("7 credits") && explained(dice).contains("no Disruptor Field")
+        );
         let tokens = "tokens=assigned,assigned_tokens=refund+embargo+markdown";
-        assert!(told(read("kessel", tokens).unwrap()).contains("refund, embargo, markdown"));
+        assert!(explained(read("kessel", tokens).unwrap()).contains("refund, embargo, markdown"));
         for (text, why) in [
             ("hand_ante", "`hand_ante` is not of the form key=value"),
             ("chips=4", "dice has no field `chips`"),
@@ -197,9 +199,9 @@ mod tests {
     #[test]
     fn json_says_what_the_text_says() {
         let spike = RuleSet::defaults(variant("spike").unwrap());
-        let told = as_json(&explain(&spike, Clock::default()));
-        assert_eq!(told["variant"], "spike");
-        let ranking = told["sections"].as_array().unwrap().iter();
+        let value = as_json(&explain(&spike, Clock::default()));
+        assert_eq!(value["variant"], "spike");
+        let ranking = value["sections"].as_array().unwrap().iter();
         let ranking = ranking.filter(|section| section["heading"] == "What beats what");
         let first = &ranking.collect::<Vec<_>>()[0]["items"][0];
         assert_eq!((&first["rank"], &first["cards"][0]), (&json!("pure"), &json!("Y")));

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_command_is_told_the_one_that_is_meant() {
+    fn a_mistyped_command_is_answered_with_the_one_that_is_meant() {
         let check = |words: &[&str], meant: &str| {
             let said = refused(words);
             assert!(said.contains(meant), "{words:?}: {said}");

@@ -47,8 +47,8 @@ pub(crate) fn manual(program: Command, options: &ManualOptions) -> anyhow::Resul
     std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(program, folder))
         .with_context(|| format!("{}: the pages cannot be written there", folder.display()))?;
-    let told = format!("the pages are in {}: read them with `man -l`", folder.display());
-    output::line(&told);
+    let message = format!("the pages are in {}: read them with `man -l`", folder.display());
+    output::line(&message);
     Ok(true)
 }
 

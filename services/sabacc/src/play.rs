@@ -145,6 +145,6 @@ async fn choose(screen: &mut Screen, player: &Player) -> anyhow::Result<Option<T
 fn apply(lobby: &mut LobbyScreen, seen: Result<LobbyMessage, Error>) {
     match seen {
         Ok(seen) => lobby.apply(seen),
-        Err(error) => lobby.tell(&refusals::words(&error)),
+        Err(error) => lobby.show_message(&refusals::words(&error)),
     }
 }

@@ -232,15 +232,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_tells_every_figure_and_what_it_means() {
+    fn a_report_names_every_figure_and_what_it_means() {
         let report = deal(1, 400);
         let text = as_text(&report, 1);
         assert!(text.starts_with("40000 hands"), "{text}");
         assert!(text.contains("at 5625 degrees of freedom, p 0."), "{text}");
         assert!(text.ends_with("\nevery test passed\n"), "{text}");
-        let told = as_json(&report, 1);
-        assert_eq!(told["passed"], true);
-        let answers = told["answers"].as_array().unwrap();
+        let value = as_json(&report, 1);
+        assert_eq!(value["passed"], true);
+        let answers = value["answers"].as_array().unwrap();
         assert_eq!(answers.len(), Test::all().count() * 21 * PILES.len());
         assert_eq!(answers[0]["degrees_of_freedom"], 5625);
 

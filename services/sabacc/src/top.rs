@@ -24,7 +24,7 @@ pub(crate) struct Options {
 /// Draws the room until it is interrupted.
 pub(crate) async fn run(data: Option<PathBuf>, options: Options) -> anyhow::Result<bool> {
     let client = options.room.connect(data, "top")?;
-    // A room that is not there is told before the screen is taken.
+    // A room that is not there is reported before the screen is taken.
     let first = sample(&client).await?;
     let mut screen = Screen::open("`sabacc room` prints the room once, with --json for programs")?;
     let mut room = RoomScreen::new();
@@ -41,7 +41,7 @@ pub(crate) async fn run(data: Option<PathBuf>, options: Options) -> anyhow::Resu
             },
             _ = ticks.tick() => match sample(&client).await {
                 Ok(sample) => room.apply(sample),
-                Err(error) => room.tell(&refusals::words(&error)),
+                Err(error) => room.show_problem(&refusals::words(&error)),
             },
         }
     }

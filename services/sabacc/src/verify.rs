@@ -126,7 +126,7 @@ struct ReadFile<'a> {
     path: &'a Path,
     /// Contradictions to what the room has signed for the reader.
     convictions: Vec<String>,
-    /// Its records, if its story is told.
+    /// Its records, if its story is printed.
     records: Option<Box<HandRecords>>,
 }
 
@@ -137,7 +137,7 @@ struct Judged<'a> {
 }
 
 impl Reader {
-    /// Reads and audits a file. The story is told of one that is alone.
+    /// Reads and audits a file. The story is printed of one that is alone.
     fn read<'a>(&mut self, path: &'a Path, is_alone: bool) -> File<'a> {
         let bundle = match read_bundle(path) {
             Ok(bundle) => bundle,

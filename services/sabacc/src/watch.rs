@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn a_name_of_the_rooms_begins_no_line() {
         let state = TableState::new(None);
-        let told = |seen| describe(&seen, &state, TableId([1; 16]), false);
+        let described = |seen| describe(&seen, &state, TableId([1; 16]), false);
         let name = "Demo\nthe table is closed\r".to_owned();
         let view = pb::TableView { name, ..pb::TableView::default() };
-        let line = told(WatchMessage::Snapshot(Box::new(view))).unwrap();
+        let line = described(WatchMessage::Snapshot(Box::new(view))).unwrap();
         assert!(line.starts_with("Demo\\u{a}the table is closed\\u{d} ·"), "{line}");
         let dealt = pb::HandAction {
             chance: pb::ChanceKind::Deal.into(),
@@ -166,7 +166,7 @@ mod tests {
         };
         let what = Some(What::Action(dealt));
         let update = pb::TableUpdate { sequence: 1, record_time: None, what };
-        let line = told(WatchMessage::Update(Box::new(update))).unwrap();
+        let line = described(WatchMessage::Update(Box::new(update))).unwrap();
         assert_eq!(line, "seat 1 is dealt S1\\u{a}the table is closed");
     }
 }

@@ -16,7 +16,7 @@ use clap::Args;
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::DecodePrivateKey as _;
 use merkle::note::{KeyName, VerifierKey, WitnessKey};
-use notary::witness::{Witness, WitnessDesk};
+use notary::witness::{Witness, WitnessService};
 use system::clock::SystemClock;
 use zeroize::Zeroizing;
 
@@ -75,10 +75,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     drain.on_signals()?;
     let bound = serve::bind(listen).await?;
     output::line(&format!("listening at http://{}", bound.address()));
-    let desk = WitnessDesk::new(witness, Arc::new(SystemClock::new()));
+    let service = WitnessService::new(witness, Arc::new(SystemClock::new()));
     let mut server = Server::new(Limits::public(), Health::new(), drain);
     server.http1 = true;
-    let finished = server.run(bound, desk).await;
+    let finished = server.run(bound, service).await;
     telemetry.flush().await;
     Ok(finished)
 }

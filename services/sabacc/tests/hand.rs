@@ -36,15 +36,15 @@ mod tests {
             let file = check(folder.path(), &arguments, 0);
             assert_eq!(check(folder.path(), &arguments, 0), file);
             std::fs::write(folder.path().join("x.shh"), &file).unwrap();
-            let told = check(folder.path(), &["replay", "x.shh", "--json"], 0);
-            assert_eq!(told.lines().count(), 5);
-            for line in told.lines() {
-                let told: serde_json::Value = serde_json::from_str(line).unwrap();
-                assert_eq!(told["variant"], variant.id);
-                assert_eq!(told["complete"], true);
-                let carried = told.get("finishing_carried_pot").is_some();
+            let output = check(folder.path(), &["replay", "x.shh", "--json"], 0);
+            assert_eq!(output.lines().count(), 5);
+            for line in output.lines() {
+                let report: serde_json::Value = serde_json::from_str(line).unwrap();
+                assert_eq!(report["variant"], variant.id);
+                assert_eq!(report["complete"], true);
+                let carried = report.get("finishing_carried_pot").is_some();
                 assert_eq!(carried, variant.has_carried_pot);
-                assert!(told.get("next").is_none());
+                assert!(report.get("next").is_none());
             }
             assert!(check(folder.path(), &["replay", "x.shh"], 0).contains("finishing stacks"));
         }

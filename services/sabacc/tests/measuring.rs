@@ -166,7 +166,7 @@ fn a_table_is_measured_at_play_and_idle() {
 }
 
 #[test]
-fn a_wrong_argument_is_told_what_would_be_right() {
+fn a_wrong_argument_is_answered_with_what_would_be_right() {
     for (arguments, advice) in [
         (&["load"][..], "--tables <N>"),
         (&["load", "--tables", "1", "--players", "1", "--seconds", "1"], "1 is not in 2..=10"),

@@ -12,12 +12,15 @@ fn audit(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_fair_dealer_ends_well_and_too_few_hands_do_not() {
-    let (code, told) = audit(&["--hands", "400"]);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.ends_with("every test passed\n"), "{told}");
-    let (code, told) = audit(&["--hands", "2", "--seed", "7", "--json"]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains(r#""first_seed":7"#) && told.contains(r#""passed":false"#), "{told}");
+    let (code, output) = audit(&["--hands", "400"]);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.ends_with("every test passed\n"), "{output}");
+    let (code, output) = audit(&["--hands", "2", "--seed", "7", "--json"]);
+    assert_eq!(code, Some(1), "{output}");
+    assert!(
+        output.contains(r#""first_seed":7"#) && output.contains(r#""passed":false"#),
+        "{output}"
+    );
 }
 
 #[test]

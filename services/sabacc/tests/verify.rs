@@ -42,11 +42,11 @@ mod tests {
         for (file, word, code) in CLASSES {
             let output = verify(&[file], &["--json"]);
             assert_eq!(output.status.code(), Some(code), "{file}: {}", said(&output));
-            let told = json(&output);
-            assert_eq!(told.len(), 1, "{file}");
-            assert_eq!(told[0]["verdict"], word, "{file}");
-            assert_eq!(told[0]["sentences"].as_array().map(Vec::len), Some(3), "{file}");
-            let checks = told[0]["checks"].as_array().map(Vec::len);
+            let verdicts = json(&output);
+            assert_eq!(verdicts.len(), 1, "{file}");
+            assert_eq!(verdicts[0]["verdict"], word, "{file}");
+            assert_eq!(verdicts[0]["sentences"].as_array().map(Vec::len), Some(3), "{file}");
+            let checks = verdicts[0]["checks"].as_array().map(Vec::len);
             assert_eq!(checks, Some(if word == "refused" { 0 } else { 17 }), "{file}");
         }
     }
@@ -72,18 +72,18 @@ mod tests {
     /// fairness/SPEC.md §15.4.
     #[test]
     fn three_sentences_come_first() {
-        let told = said(&verify(&["bundles/dice-short.sabacc"], &[]));
-        let lines: Vec<&str> = told.lines().collect();
-        assert!(lines[0].starts_with("hand ") && lines[0].ends_with(": proved"), "{told}");
-        assert!(lines[1].starts_with("Hand 1 was played to its end: "), "{told}");
-        assert!(lines[2].contains("Nobody but the room has seen this log"), "{told}");
-        assert!(lines[3].starts_with("Only you can know"), "{told}");
-        assert_eq!(lines[4], "", "{told}");
-        let told = said(&verify(&["bundles/seed-wrong.sabacc"], &[]));
-        assert!(told.lines().nth(1).unwrap().contains("is NOT proved: the check `seed` says: "));
-        assert!(!told.contains(": proved"), "{told}");
-        let told = said(&verify(&["bundles/keys.txt"], &[]));
-        assert!(told.lines().nth(1).unwrap().starts_with("    Nothing is proved: "), "{told}");
+        let text = said(&verify(&["bundles/dice-short.sabacc"], &[]));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("hand ") && lines[0].ends_with(": proved"), "{text}");
+        assert!(lines[1].starts_with("Hand 1 was played to its end: "), "{text}");
+        assert!(lines[2].contains("Nobody but the room has seen this log"), "{text}");
+        assert!(lines[3].starts_with("Only you can know"), "{text}");
+        assert_eq!(lines[4], "", "{text}");
+        let text = said(&verify(&["bundles/seed-wrong.sabacc"], &[]));
+        assert!(text.lines().nth(1).unwrap().contains("is NOT proved: the check `seed` says: "));
+        assert!(!text.contains(": proved"), "{text}");
+        let text = said(&verify(&["bundles/keys.txt"], &[]));
+        assert!(text.lines().nth(1).unwrap().starts_with("    Nothing is proved: "), "{text}");
     }
 
     #[test]
@@ -111,9 +111,12 @@ mod tests {
         assert_eq!(verify(&[other], &[]).status.code(), Some(0));
         let output = verify(&[one, other], &["--json"]);
         assert_eq!(output.status.code(), Some(1));
-        for told in json(&output) {
-            assert_eq!(told["verdict"], "failed");
-            assert!(told["sentences"][0].as_str().unwrap().contains("contradicts it"), "{told}");
+        for verdict in json(&output) {
+            assert_eq!(verdict["verdict"], "failed");
+            assert!(
+                verdict["sentences"][0].as_str().unwrap().contains("contradicts it"),
+                "{verdict}"
+            );
         }
         let text = said(&verify(&[one, other], &[]));
         assert_eq!(text.matches(": FAILED\n").count(), 2, "{text}");
@@ -133,9 +136,9 @@ mod tests {
             let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc"));
             command.arg("verify").arg(&path).arg("--keys").arg(golden("bundles/keys.txt"));
             let output = command.output().unwrap();
-            let told = said(&output);
+            let text = said(&output);
             let odd = |letter: char| letter.is_control() && letter != '\n';
-            assert!(!told.contains(odd), "{}: {told:?}", path.display());
+            assert!(!text.contains(odd), "{}: {text:?}", path.display());
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::table::Config;
 pub(crate) struct InheritedState {
     /// Decision clocks that its players have missed in a row, p1 first.
     pub missed_clocks: Vec<u32>,
-    /// Standing of every seated player who is to be told something.
+    /// Standing of every seated player who is to be sent one.
     pub standings: Vec<(PlayerId, PlayStanding)>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct HandInPlay {
     pub time_banks: Vec<Duration>,
     /// Decision clocks that each player has missed in a row, including those before the hand.
     pub missed_clocks: Vec<u32>,
-    /// Standing that seated players are told, as of the opening of the hand.
+    /// Standing that seated players are sent, as of the opening of the hand.
     pub standings: Vec<(PlayerId, PlayStanding)>,
     /// Whether each player has left the hand.
     pub has_left: Vec<bool>,
@@ -143,7 +143,7 @@ impl HandInPlay {
         })
     }
 
-    /// Standing that a seated player is told.
+    /// Standing that a seated player is sent.
     #[must_use]
     pub(crate) fn standing_of(&self, player: PlayerId) -> Option<&PlayStanding> {
         self.standings.iter().find(|(of, _)| *of == player).map(|(_, standing)| standing)

@@ -6,8 +6,8 @@
 //!
 //! Watchers are not sent changes: each asks for those behind its own last one, once a second at most
 //! ([`watch`]). So a change costs the same whatever the number of watchers, a table that changes all
-//! the time is told once a second, and a slow reader gets fewer messages. A watcher keeps a page of
-//! messages, and with the filter `mine` the tables that it was told.
+//! the time is sent once a second, and a slow reader gets fewer messages. A watcher keeps a page of
+//! messages, and with the filter `mine` the tables that it was sent.
 //!
 //! Specification: services/table/README.md "The lobby".
 

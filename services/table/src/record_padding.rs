@@ -55,7 +55,7 @@ mod tests {
 
     /// fairness/SPEC.md §18.1.
     #[test]
-    fn the_length_of_a_standing_tells_nothing_of_it() {
+    fn the_length_of_a_standing_reveals_nothing_of_it() {
         let mark = LimitMark { measure: 3, window: 3, limit: 1 << 53, left: 1 << 53 };
         let until = Some(wire::time::timestamp(primitives::UnixMicros(1 << 52)));
         let most = PlayStanding {

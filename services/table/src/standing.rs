@@ -9,7 +9,7 @@
 //!
 //! The start of a hand waits for a wallet that does not answer; a hand in play never does. A
 //! standing that differs from the one before is recorded as [`pb::StandingFound`], with its reason.
-//! The player is told. Everybody else sees only that the seat sits out or leaves.
+//! The player is notified. Everybody else sees only that the seat sits out or leaves.
 
 use std::time::Duration;
 
@@ -147,7 +147,7 @@ pub(crate) fn found_event(seat: SeatNo, standing: &PlayStanding) -> pb::Standing
     found
 }
 
-/// Standing as the player is told it.
+/// Standing as the player is sent it.
 #[must_use]
 pub(crate) fn play_standing(found: &pb::StandingFound) -> PlayStanding {
     let pb::StandingFound { seat: _, kind, until_micros, limit, nearly, padding: _ } = found;
@@ -162,7 +162,7 @@ pub(crate) fn of_player(table: &Table, player: PlayerId) -> Option<PlayStanding>
     seat.standing.as_ref().map(play_standing)
 }
 
-/// Standings of all seated players who are to be told something.
+/// Standings of all seated players who are to be sent one.
 #[must_use]
 pub(crate) fn of_all(table: &Table) -> Vec<(PlayerId, PlayStanding)> {
     let seats = table.seats.values();

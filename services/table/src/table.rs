@@ -112,7 +112,7 @@ pub(crate) struct Seat {
     pub missed_clocks: u32,
     /// Time since which the seat is not dealt in; see [`Table::idle_since`].
     pub idle_since: Option<UnixMicros>,
-    /// Standing that the wallet last reported of the player; `None` where there is nothing to tell
+    /// Standing that the wallet last reported of the player; `None` where there is nothing to report
     /// them.
     pub standing: Option<pb::StandingFound>,
 }

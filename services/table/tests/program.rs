@@ -55,7 +55,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn a_database_that_does_not_answer_is_told_without_its_password() {
+fn a_database_that_does_not_answer_is_reported_without_its_password() {
     let database = ("SABACC_DATABASE_URL", "postgres://somebody:hunter2@127.0.0.1:1/room");
     let key = people_key("database");
     let log_key = Path::new(env!("CARGO_TARGET_TMPDIR")).join("database.pem");

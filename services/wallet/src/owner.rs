@@ -315,12 +315,12 @@ impl Owner {
                 return StopReason::Drained;
             }
             let ahead = self.state.groups_in_flight.len() < self.limits.max_in_flight;
-            let hears = ahead || self.state.commands_in_flight == 0;
+            let receives = ahead || self.state.commands_in_flight == 0;
             let next_end = self.state.ledger.next_expiry();
             tokio::select! {
                 biased;
-                Some(landed) = self.state.groups_in_flight.next() => {
-                    if self.complete_group(landed).await.is_err() {
+                Some(completed) = self.state.groups_in_flight.next() => {
+                    if self.complete_group(completed).await.is_err() {
                         return StopReason::LogLost;
                     }
                 }
@@ -336,7 +336,7 @@ impl Owner {
                 Some(Ok(recalled)) = self.state.lookups.join_next() => self.finish_lookup(recalled),
                 // Before the command queue, which is never empty under load.
                 Some(look) = self.queries.recv(), if ahead => self.answer_queries(look),
-                ask = self.batches.recv(), if accepting && hears && self.state.waiting_commands < self.limits.max_group => {
+                ask = self.batches.recv(), if accepting && receives && self.state.waiting_commands < self.limits.max_group => {
                     match ask {
                         Some(ask) => self.state.receive(ask),
                         None => accepting = false,
@@ -358,8 +358,9 @@ impl Owner {
             commands_in_flight: flying,
             ..
         } = &self.state;
-        let crowd = || *asked >= MIN_BATCH.max(flying / 4);
-        !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.max_in_flight && crowd()))
+        let has_batch = || *asked >= MIN_BATCH.max(flying / 4);
+        !asks.is_empty()
+            && (*flying == 0 || (flights.len() < self.limits.max_in_flight && has_batch()))
     }
 
     /// Gathers and decides what waits, within the limits.

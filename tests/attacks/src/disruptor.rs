@@ -116,7 +116,7 @@ impl Disruptor {
                 Some(Ok(answer)) = seat.calls.join_next() => {
                     self.sent.count_client(answer);
                 }
-                heard = seat.play.next() => match heard {
+                received = seat.play.next() => match received {
                     Ok(Some(PlayMessage::Watch(seen))) => {
                         let before = is_sitting_out(&seat.state);
                         seat.state.apply(&seen);

@@ -81,14 +81,14 @@ pub fn crew_options(game: &str) -> CrewOptions {
     }
 }
 
-/// Plays the match; `tell` is called with the result of each period.
+/// Plays the match; `report` is called with the result of each period.
 ///
 /// # Errors
 /// The room cannot be started, the crew cannot be seated, or the table stops.
 pub async fn judge(
     dependencies: &Dependencies,
     plan: &MatchOptions,
-    tell: impl Fn(String),
+    report: impl Fn(String),
 ) -> anyhow::Result<Verdict> {
     let room = Room::start(&dependencies.program, &dependencies.folder, &[]).await?;
     let MatchOptions { withholds, .. } = *plan;
@@ -112,7 +112,7 @@ pub async fn judge(
             let (phase, made) = play(&room, &crew, plan.period, acting).await?;
             let (word, hands) = (if is_hostile { "with" } else { "without" }, phase.counts.hands);
             let burnt = phase.counts.voided;
-            tell(format!("turn {}: {hands} hands {word} hostility, {burnt} burnt", turn + 1));
+            report(format!("turn {}: {hands} hands {word} hostility, {burnt} burnt", turn + 1));
             if is_hostile { &mut with } else { &mut without }.add(phase);
             sent.add_all(made);
         }
@@ -159,7 +159,7 @@ impl HostilePlayer {
         Ok(HostilePlayer { guest, withholding: None, stop: CancellationToken::new() })
     }
 
-    /// Seats another player, who withholds where they are told to.
+    /// Seats another player, who withholds where the attack says so.
     async fn withholding(room: &Room, crew: &Crew) -> anyhow::Result<HostilePlayer> {
         let ((switch, withholds), stop) = (watch::channel(false), CancellationToken::new());
         let disturbance = Disturbance::Withholds(withholds);

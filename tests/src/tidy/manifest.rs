@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_tells_what_needs_what() {
+    fn a_lock_file_shows_what_needs_what() {
         let tree = Tree::of(&[(
             "Cargo.lock",
             "[[package]]\nname = 'a'\ndependencies = ['b 1.0.0', 'c']\n\

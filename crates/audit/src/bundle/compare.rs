@@ -90,7 +90,7 @@ impl Histories {
         Some(self.insert(key.name().as_str(), vec![(LogItem::Root(head.size), head.root)]))
     }
 
-    /// Adds what the last source tells of a log.
+    /// Adds what the last source shows of a log.
     fn insert(&mut self, log: &str, items: Vec<(LogItem, Hash)>) -> Vec<Contradiction> {
         let source = self.sources.len().saturating_sub(1);
         let mut contradictions = Vec::new();

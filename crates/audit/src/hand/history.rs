@@ -1,6 +1,6 @@
 //! A hand as a history, as one viewer may see it.
 //!
-//! Each line is the rules' censored event for the viewer: a viewer is told what their view had while
+//! Each line is the rules' censored event for the viewer: a viewer reads what their view had while
 //! the hand was played, whatever the opened seed shows since.
 
 use history::HandHistory;
@@ -11,10 +11,10 @@ use wire::TableRecord;
 
 use crate::hand::{HandRecords, inputs};
 
-/// A hand as one viewer is told it.
+/// History of a hand for one viewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldHand {
-    /// The player in whose view it is told; `None`: as everybody sees it.
+pub struct ViewerHistory {
+    /// The player in whose view it is written; `None`: as everybody sees it.
     pub viewer: Option<HandPlayer>,
     pub history: HandHistory,
 }
@@ -39,18 +39,18 @@ pub fn history(records: &HandRecords, viewer: Viewer, engine: &str) -> Result<Ha
 ///
 /// # Errors
 /// As [`history()`].
-pub fn histories(records: &HandRecords, engine: &str) -> Result<Vec<ToldHand>, String> {
+pub fn histories(records: &HandRecords, engine: &str) -> Result<Vec<ViewerHistory>, String> {
     let (opened, inputs) = inputs(records)?;
     let censored = |viewer| censored(records, &opened, &inputs, viewer, engine);
-    let mut told = vec![ToldHand { viewer: None, history: censored(Viewer::Public)? }];
+    let mut histories = vec![ViewerHistory { viewer: None, history: censored(Viewer::Public)? }];
     for (index, seat) in opened.roster.iter().enumerate() {
         let number = u8::try_from(index).ok().and_then(Player::try_new);
         let number = number.ok_or("more players than a hand can have")?;
         let player = PlayerId::try_from(&seat.player_id[..]).map_err(|error| error.to_string())?;
         let viewer = Some(HandPlayer { player, seat: seat.seat });
-        told.push(ToldHand { viewer, history: censored(Viewer::Player(number))? });
+        histories.push(ViewerHistory { viewer, history: censored(Viewer::Player(number))? });
     }
-    Ok(told)
+    Ok(histories)
 }
 
 fn censored(

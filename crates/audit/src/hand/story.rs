@@ -232,7 +232,7 @@ impl Narrator<'_> {
             | DealerRecord::BiasFound(_)
             | DealerRecord::PromisesLost(_) => None,
             DealerRecord::CardsOpened(opened) => {
-                (!self.is_told_elsewhere(opened)).then(|| describe_reveal(opened))
+                (!self.is_described_elsewhere(opened)).then(|| describe_reveal(opened))
             }
             DealerRecord::SeedOpened(pb::SeedOpened { discarded: true, .. }) => {
                 Some("opens the seed that was not used".to_owned())
@@ -266,7 +266,7 @@ impl Narrator<'_> {
     }
 
     /// Whether these cards are described when they are dealt or shown, to the same audience.
-    fn is_told_elsewhere(&self, opened: &pb::CardsOpened) -> bool {
+    fn is_described_elsewhere(&self, opened: &pb::CardsOpened) -> bool {
         let Some(opening) = &opened.opening else { return false };
         let places = || opening.cards.iter().map(handle_from_pb);
         match opening.reason() {

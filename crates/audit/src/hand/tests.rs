@@ -113,7 +113,7 @@ fn a_hand_in_play_is_neither_proved_nor_disproved() {
 }
 
 #[test]
-fn the_story_tells_everything_and_ends_with_the_verdicts() {
+fn the_story_says_everything_and_ends_with_the_verdicts() {
     let room = room();
     let records = proved(&room, 1);
     let report = audit(&records);
@@ -129,7 +129,7 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
     }
     let text: Vec<String> =
         lines.iter().map(|line| format!("{} {}", line.who, line.what)).collect();
-    let tells = |part: &str| text.iter().any(|line| line.contains(part));
+    let says = |part: &str| text.iter().any(|line| line.contains(part));
     for part in [
         "commits to a seed",
         "deals ",
@@ -138,7 +138,7 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
         "wins ",
         "wallet moves seat ",
     ] {
-        assert!(tells(part), "nothing of {part}: {text:#?}");
+        assert!(says(part), "nothing of {part}: {text:#?}");
     }
     assert!(!text.iter().any(|line| line.contains("??") || line.contains("did not come to")));
     let json = serde_json::to_value(&lines).unwrap();

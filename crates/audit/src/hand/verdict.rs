@@ -83,7 +83,7 @@ pub(super) struct Judgement<'a> {
     pub(super) checks: &'a Checks<Check>,
 }
 
-/// Debt of a hand that is not finished.
+/// Outstanding part of a hand that is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owed {
     /// The dealer owes its seed, due at this time.

@@ -123,18 +123,18 @@ fn stepped(times: u64) -> Vec<Event> {
 }
 
 #[test]
-fn steps_of_the_clock_are_told_in_words() {
+fn steps_of_the_clock_are_described_in_words() {
     assert_eq!(audited(&events()).clock_records, 0);
     let report = audited(&stepped(1));
     assert!(report.passed(), "{report:?}");
-    let told: Vec<_> = report.clock_steps.iter().map(|step| step.words.as_str()).collect();
-    let [words] = told[..] else { panic!("{told:?}") };
+    let listed: Vec<_> = report.clock_steps.iter().map(|step| step.words.as_str()).collect();
+    let [words] = listed[..] else { panic!("{listed:?}") };
     assert!(words.starts_with("the clock of this service stepped 3600 s back, from "), "{words}");
     assert_eq!(report.clock_steps[0].position, report.size - 1);
 }
 
 #[test]
-fn of_many_steps_the_last_are_told_and_all_are_counted() {
+fn of_many_steps_the_last_are_listed_and_all_are_counted() {
     let report = audited(&stepped(130));
     assert!(report.passed());
     assert_eq!((report.clock_records, report.clock_steps.len()), (130, 100));

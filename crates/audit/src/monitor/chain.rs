@@ -1,4 +1,4 @@
-//! One log as its leaf records tell it: positions and times in order, one unbroken chain a stream.
+//! One log as its leaf records show it: positions and times in order, one unbroken chain a stream.
 
 use std::collections::BTreeMap;
 

@@ -57,13 +57,17 @@ fn faults_are_counted_by_who_is_at_fault() {
 }
 
 #[test]
-fn what_was_thrown_away_is_told_card_by_card() {
+fn what_was_thrown_away_is_described_card_by_card() {
     let report = audited(&troubled());
-    let told = |index: usize| report.hands[index].discarded.clone().unwrap();
+    let discarded = |index: usize| report.hands[index].discarded.clone().unwrap();
     let shut = "What it would have been takes the number of seat 1 too, which nobody opened";
-    assert_eq!(told(1), shut);
-    assert!(told(2).starts_with("Its seed held, up to the first decision: "), "{}", told(2));
-    let open = told(3);
+    assert_eq!(discarded(1), shut);
+    assert!(
+        discarded(2).starts_with("Its seed held, up to the first decision: "),
+        "{}",
+        discarded(2)
+    );
+    let open = discarded(3);
     assert!(open.starts_with("It would have been, up to the first decision: "), "{open}");
     assert!(open.contains("seat 2: ") && open.contains("; seat "), "{open}");
     // Cards were dealt in the hand in which the dealer fell silent, so its first cards are on
@@ -78,7 +82,7 @@ fn what_was_thrown_away_is_told_card_by_card() {
         }
     });
     let seat = dealt.unwrap();
-    assert!(told(2).contains(&format!("seat {seat}: ")));
+    assert!(discarded(2).contains(&format!("seat {seat}: ")));
 }
 
 /// fairness/SPEC.md §10.6.

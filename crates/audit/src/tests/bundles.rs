@@ -99,13 +99,13 @@ fn json(report: &Report) -> String {
 #[test]
 fn the_files_are_what_is_made_and_each_breaks_what_its_name_says() {
     file("keys.txt", keys().as_bytes());
-    let told = TrustedKeys::parse(&keys()).unwrap();
+    let trusted = TrustedKeys::parse(&keys()).unwrap();
     let (mut names, mut wrong) = (Vec::new(), Vec::new());
     for Golden { name, bundle, fails, verdict, is_complete } in all() {
         let bytes = bundle.encode();
         let read = Bundle::parse(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(read.encode(), bytes, "{name}");
-        let report = hand::audit(&read.records(&told));
+        let report = hand::audit(&read.records(&trusted));
         let failed: Vec<Check> = report.checks.failed().collect();
         let whole = report.passed() == (fails.is_empty() && is_complete);
         if failed != fails || report.verdict != verdict || !whole {
@@ -137,12 +137,12 @@ fn the_files_are_what_is_made_and_each_breaks_what_its_name_says() {
 fn every_released_format_is_read() {
     let written = honest::all().swap_remove(0);
     file(&format!("formats/{FORMAT}.sabacc"), &written.bundle.encode());
-    let told = TrustedKeys::parse(&keys()).unwrap();
+    let trusted = TrustedKeys::parse(&keys()).unwrap();
     for format in FIRST_FORMAT..=FORMAT {
         let path = folder().join(format!("formats/{format}.sabacc"));
         let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("format {format}: {error}"));
         let bundle = Bundle::parse(&bytes).unwrap_or_else(|error| panic!("{format}: {error}"));
-        let report = hand::audit(&bundle.records(&told));
+        let report = hand::audit(&bundle.records(&trusted));
         assert_eq!(report.verdict, HandVerdict::Proved, "format {format}: {}", json(&report));
     }
     let kept = std::fs::read_dir(folder().join("formats")).unwrap().count();

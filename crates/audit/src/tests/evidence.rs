@@ -1,4 +1,4 @@
-//! A player's evidence against bundles: of honest hands, and of hands of which the room has told the
+//! A player's evidence against bundles: of honest hands, and of hands of which the room has sent the
 //! player something else.
 
 use ed25519_dalek::SigningKey;
@@ -162,10 +162,10 @@ impl Kept {
 fn an_honest_hand_has_the_players_number_everywhere_and_convicts_nobody() {
     let room = played(&[]);
     let kept = Kept::of(&room, 1);
-    let told = examine(&room.bundle(1), &kept.all());
-    assert_eq!(told.convictions, Vec::<String>::new());
+    let examined = examine(&room.bundle(1), &kept.all());
+    assert_eq!(examined.convictions, Vec::<String>::new());
     let words = "is in the closing you were sent, the transcript, every card and die.";
-    assert_eq!(told.own_part, format!("Your own number, of seat 1, {words}"));
+    assert_eq!(examined.own_part, format!("Your own number, of seat 1, {words}"));
     let stranger = examine(&room.bundle(1), &[]);
     assert_eq!(stranger.own_part, "Your evidence has no number of yours for this hand.");
 }
@@ -177,12 +177,12 @@ fn a_commitment_that_is_left_out_convicts_by_its_receipt() {
     let honest = played(&[]);
     let kept = Kept::of(&honest, 1);
     let dropping = played(&[(1, EntropyBehaviour::Dropped)]);
-    let told = examine(&dropping.bundle(1), &kept.all());
-    assert!(told.is_missing, "{told:?}");
-    assert!(told.own_part.contains("NOT shown to be in the transcript"), "{told:?}");
-    let found = |what: &str| told.convictions.iter().any(|why| why.contains(what));
-    assert!(found("the closing has another number or none"), "{told:?}");
-    assert!(found("the DEALER signed another closing"), "{told:?}");
+    let examined = examine(&dropping.bundle(1), &kept.all());
+    assert!(examined.is_missing, "{examined:?}");
+    assert!(examined.own_part.contains("NOT shown to be in the transcript"), "{examined:?}");
+    let found = |what: &str| examined.convictions.iter().any(|why| why.contains(what));
+    assert!(found("the closing has another number or none"), "{examined:?}");
+    assert!(found("the DEALER signed another closing"), "{examined:?}");
 }
 
 /// A number that came too late is kept as well: by itself it proves nothing.
@@ -191,9 +191,9 @@ fn a_number_that_nothing_signed_speaks_of_fails_no_hand() {
     let honest = played(&[]);
     let kept = Kept::of(&honest, 1);
     let dropping = played(&[(1, EntropyBehaviour::Dropped)]);
-    let told = examine(&dropping.bundle(1), &[kept.own_number()]);
-    assert!(!told.is_missing && told.convictions.is_empty(), "{told:?}");
-    assert!(told.own_part.contains("is not in the transcript"), "{told:?}");
+    let examined = examine(&dropping.bundle(1), &[kept.own_number()]);
+    assert!(!examined.is_missing && examined.convictions.is_empty(), "{examined:?}");
+    assert!(examined.own_part.contains("is not in the transcript"), "{examined:?}");
     let receipted = [kept.own_number(), kept.commit_receipt(kept.given_at)];
     assert!(examine(&dropping.bundle(1), &receipted).is_missing);
 }
@@ -220,10 +220,10 @@ fn a_burn_against_a_reveal_that_was_receipted_convicts_the_table() {
     let honest = played(&[]);
     let kept = Kept::of(&honest, 1);
     let burnt = played(&[(1, EntropyBehaviour::Withholds)]);
-    let told = examine(&burnt.bundle(1), &kept.all());
+    let examined = examine(&burnt.bundle(1), &kept.all());
     assert!(
-        told.convictions.iter().any(|why| why.contains("burnt the hand because it had not")),
-        "{told:?}"
+        examined.convictions.iter().any(|why| why.contains("burnt the hand because it had not")),
+        "{examined:?}"
     );
 }
 
@@ -234,8 +234,8 @@ fn another_closing_or_promise_than_on_record_convicts_the_dealer() {
     let bundle = room.bundle(1);
     let mut rows = kept.rows();
     rows[1].commitment = Some(ClientCommitment([7; 32]));
-    let told = examine(&bundle, &kept.closing(rows));
-    assert_eq!(told.convictions, ["the DEALER signed another closing than is on record"]);
+    let examined = examine(&bundle, &kept.closing(rows));
+    assert_eq!(examined.convictions, ["the DEALER signed another closing than is on record"]);
     let commitment = Commitment([7; 32]);
     let promise = CommitmentStatement {
         origin: ORIGINS[1],
@@ -244,8 +244,11 @@ fn another_closing_or_promise_than_on_record_convicts_the_dealer() {
         rules_hash: &[3; 32],
         commitment: &commitment,
     };
-    let told = examine(&bundle, &[signed(&promise, 1)]);
-    assert!(told.convictions[0].starts_with("the DEALER promised another seed"), "{told:?}");
+    let examined = examine(&bundle, &[signed(&promise, 1)]);
+    assert!(
+        examined.convictions[0].starts_with("the DEALER promised another seed"),
+        "{examined:?}"
+    );
     // What somebody else has signed convicts nobody.
     assert_eq!(examine(&bundle, &[signed(&promise, 0)]).convictions, Vec::<String>::new());
 }
@@ -264,11 +267,11 @@ fn a_decision_that_was_receipted_stands_in_the_chain() {
         signed(&DecisionReceipt { context: &kept.context, chain, position }, 0)
     };
     let other = Chain([5; 32]);
-    let told = examine(&room.bundle(1), &[receipt(&other, position)]);
-    assert!(told.convictions[0].contains("a decision stands at position"), "{told:?}");
+    let examined = examine(&room.bundle(1), &[receipt(&other, position)]);
+    assert!(examined.convictions[0].contains("a decision stands at position"), "{examined:?}");
     let chains = hand::chains(&records);
-    let told = examine(&room.bundle(1), &[receipt(&chains[&position], position)]);
-    assert_eq!(told.convictions, Vec::<String>::new());
+    let examined = examine(&room.bundle(1), &[receipt(&chains[&position], position)]);
+    assert_eq!(examined.convictions, Vec::<String>::new());
 }
 
 /// Records that are not proved convict nobody.

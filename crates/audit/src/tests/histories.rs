@@ -6,7 +6,7 @@ use std::path::Path;
 use rules::{Deck, Event, Hand, Player, Viewer};
 
 use crate::bundle::{Bundle, TrustedKeys};
-use crate::hand::{self, HandRecords, ToldHand};
+use crate::hand::{self, HandRecords, ViewerHistory};
 
 const ENGINE: &str = "sabacc 0";
 
@@ -45,8 +45,8 @@ fn shown(start: &Hand, inputs: &[Event], viewer: Viewer) -> BTreeSet<String> {
     shown
 }
 
-fn told_codes(deck: &Deck, told: &ToldHand) -> BTreeSet<String> {
-    let history = &told.history;
+fn history_codes(deck: &Deck, viewed: &ViewerHistory) -> BTreeSet<String> {
+    let history = &viewed.history;
     let lines = history.actions.iter().chain(history.settlement.iter().flatten());
     lines.flat_map(|line| codes(deck, line)).collect()
 }
@@ -63,49 +63,49 @@ fn a_history_names_no_card_that_its_viewer_was_not_shown() {
             let setup = wire::replay::setup(&opened).unwrap();
             let start = Hand::try_new(&setup).unwrap();
             let deck = variant.deck;
-            let told = hand::histories(&records, ENGINE).unwrap();
-            assert_eq!(told.len(), opened.roster.len() + 1);
-            let all = told_codes(
+            let histories = hand::histories(&records, ENGINE).unwrap();
+            assert_eq!(histories.len(), opened.roster.len() + 1);
+            let all = history_codes(
                 deck,
-                &ToldHand {
+                &ViewerHistory {
                     viewer: None,
                     history: hand::history(&records, Viewer::Auditor, ENGINE).unwrap(),
                 },
             );
-            for (told, number) in told.iter().zip(0_u8..) {
+            for (viewed, number) in histories.iter().zip(0_u8..) {
                 let player = number.checked_sub(1).and_then(Player::try_new);
                 let viewer = player.map_or(Viewer::Public, Viewer::Player);
-                let seat = told.viewer.map(|viewer| viewer.seat);
+                let seat = viewed.viewer.map(|viewer| viewer.seat);
                 let of_roster = player.map(|player| opened.roster[player.index()].seat);
                 assert_eq!(seat, of_roster);
-                let (named, shown) = (told_codes(deck, told), shown(&start, &inputs, viewer));
+                let (named, shown) = (history_codes(deck, viewed), shown(&start, &inputs, viewer));
                 let leaked: Vec<_> = named.difference(&shown).collect();
                 assert!(leaked.is_empty(), "{}-{length}, {viewer:?}: {leaked:?}", variant.id);
                 hidden += all.difference(&named).count();
-                assert_eq!(told.history, hand::history(&records, viewer, ENGINE).unwrap());
+                assert_eq!(viewed.history, hand::history(&records, viewer, ENGINE).unwrap());
             }
         }
         assert!(hidden > 0, "{}: nothing is hidden from anybody", variant.id);
     }
 }
 
-/// A line that hides something from everybody is told in full to the player whose it is, and to
+/// A line that hides something from everybody is shown in full to the player whose it is, and to
 /// nobody who is not named in it.
 #[test]
-fn a_hidden_line_is_told_to_its_player_alone() {
+fn a_hidden_line_is_shown_to_its_player_alone() {
     for variant in rules::ALL {
         let records = records(&format!("{}-long", variant.id));
-        let told = hand::histories(&records, ENGINE).unwrap();
+        let histories = hand::histories(&records, ENGINE).unwrap();
         let auditor = hand::history(&records, Viewer::Auditor, ENGINE).unwrap();
         let mut hidden = 0;
         for (at, line) in auditor.actions.iter().enumerate() {
-            if told[0].history.actions[at] == *line {
+            if histories[0].history.actions[at] == *line {
                 continue;
             }
             let of_player = |word: &str| word.strip_prefix('p').and_then(|it| it.parse().ok());
             let named: Vec<usize> = line.split(' ').filter_map(of_player).collect();
-            let sees_all = |number: &usize| told[*number].history.actions[at] == *line;
-            let readers: Vec<usize> = (1..told.len()).filter(sees_all).collect();
+            let sees_all = |number: &usize| histories[*number].history.actions[at] == *line;
+            let readers: Vec<usize> = (1..histories.len()).filter(sees_all).collect();
             assert!(readers.contains(&named[0]), "{}: {line} to {readers:?}", variant.id);
             assert!(readers.iter().all(|it| named.contains(it)), "{line} to {readers:?}");
             hidden += 1;
@@ -117,8 +117,8 @@ fn a_hidden_line_is_told_to_its_player_alone() {
 #[test]
 fn a_hand_that_came_to_nothing_has_no_settlement_and_one_without_a_seed_no_history() {
     for (name, lines) in [("agreed", true), ("burnt-by-all", false), ("delayed-reveal", true)] {
-        let told = hand::histories(&records(name), ENGINE).unwrap();
-        let history = &told[0].history;
+        let histories = hand::histories(&records(name), ENGINE).unwrap();
+        let history = &histories[0].history;
         assert_eq!(history.settlement.is_some(), name == "delayed-reveal", "{name}");
         assert_eq!(!history.actions.is_empty(), lines, "{name}");
     }

@@ -22,7 +22,7 @@ fn table(seats: u32) -> TableFixture {
 }
 
 /// Lets players sit out and in, and others come and go, until the table's stream takes no more.
-fn crowd(table: &mut TableFixture) {
+fn fill_stream(table: &mut TableFixture) {
     for seat in 1..=7 {
         (0..30).for_each(|_| table.toggle_sit_out(seat));
     }
@@ -41,7 +41,7 @@ fn come_and_go(table: &mut TableFixture, visitors: u32) {
 #[test]
 fn whatever_players_do_the_bundle_is_proved_and_below_a_mebibyte() {
     let mut table = table(7);
-    crowd(&mut table);
+    fill_stream(&mut table);
     assert!(table.play());
     let bundle = table.bundle(2);
     let (report, bytes) = (report(&bundle), bundle.encode());
@@ -82,7 +82,7 @@ fn a_player_has_64_records_and_may_leave_behind_them() {
 #[test]
 fn nobody_sits_down_behind_1024_records() {
     let mut table = table(7);
-    crowd(&mut table);
+    fill_stream(&mut table);
     come_and_go(&mut table, 10);
     assert!(table.play());
     let report = report(&table.bundle(2));

@@ -322,7 +322,7 @@ fn files_that_are_too_long_or_too_new_are_refused_by_name() {
 
 /// fairness/SPEC.md §15.5.
 #[test]
-fn a_small_file_with_a_crowd_of_empty_records_is_refused_before_it_is_decoded() {
+fn a_small_file_with_many_empty_records_is_refused_before_it_is_decoded() {
     let bytes = table().bundle(1).encode();
     let crowded = reencode(&bytes, |contents| {
         contents.logs[0].records = vec![proto::audit::v1::LogRecord::default(); 600_000];

@@ -167,7 +167,7 @@ impl Bot {
                         self.decide(hand_no, turn)?;
                     }
                 }
-                heard = self.play.next() => match heard {
+                received = self.play.next() => match received {
                     Ok(Some(PlayMessage::Watch(seen))) => self.apply(seen).await?,
                     Ok(Some(PlayMessage::Decision(acted))) => self.answered(acted)?,
                     Ok(Some(PlayMessage::Entropy(part))) => self.count_contribution(part),

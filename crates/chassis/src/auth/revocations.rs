@@ -3,7 +3,7 @@
 //! A revocation names one token by its id, or all tokens of a subject that were issued until a time.
 //! It is forgotten when no token that it names can be valid any more. The service that records
 //! revocations is followed by somebody else, who adds them here and says that there was nothing new.
-//! Where nothing was heard for [`MAX_SILENCE`], guests' tokens are refused: their issuer relies on
+//! Where nothing was received for [`MAX_SILENCE`], guests' tokens are refused: their issuer relies on
 //! revocation. Tokens of other issuers are refused by the revocations that are known.
 //!
 //! Specification: ARCHITECTURE.md §6.5.
@@ -58,7 +58,7 @@ struct Known {
     ids: BTreeMap<String, UnixMicros>,
     subjects: BTreeMap<String, RevokedSubject>,
     /// Last time at which all revocations were known.
-    heard_at: Option<Instant>,
+    received_at: Option<Instant>,
 }
 
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ struct RevokedSubject {
 }
 
 impl Revocations {
-    /// No revocation, of which nothing was heard yet.
+    /// No revocation, of which nothing was received yet.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Revocations {
         let (known, added) = (Mutex::default(), watch::Sender::new(0));
@@ -103,8 +103,8 @@ impl Revocations {
     }
 
     /// Notes that all revocations that are on record at this moment were added.
-    pub fn hear(&self) {
-        self.known().heard_at = Some(Instant::now());
+    pub fn note_current(&self) {
+        self.known().received_at = Some(Instant::now());
     }
 
     /// Checks that a verified token is not revoked.
@@ -120,7 +120,8 @@ impl Revocations {
         if known.names_subject(token) {
             return Err(TokenError::Revoked { claim: "sub" });
         }
-        let fresh = known.heard_at.is_some_and(|heard_at| heard_at.elapsed() < MAX_SILENCE);
+        let fresh =
+            known.received_at.is_some_and(|received_at| received_at.elapsed() < MAX_SILENCE);
         if token.is_guests && !fresh {
             return Err(TokenError::RevocationsUnknown);
         }
@@ -133,7 +134,7 @@ impl Revocations {
         loop {
             match self.check(&token()) {
                 Err(error @ TokenError::Revoked { .. }) => return error,
-                // A stream that is open goes on while nothing is heard.
+                // A stream that is open goes on while nothing is received.
                 Ok(())
                 | Err(
                     TokenError::RevocationsUnknown
@@ -194,17 +195,17 @@ mod tests {
         Revocation { tokens: RevokedTokens::Id(id.to_owned()), forgotten_at }
     }
 
-    fn heard() -> (Arc<ManualClock>, Revocations) {
+    fn current() -> (Arc<ManualClock>, Revocations) {
         let clock = Arc::new(ManualClock::new(NOW));
         let revocations = Revocations::new(Arc::clone(&clock) as Arc<dyn Clock>);
-        revocations.hear();
+        revocations.note_current();
         (clock, revocations)
     }
 
     /// ARCHITECTURE.md §6.5.
     #[tokio::test]
     async fn a_token_is_revoked_by_its_id_and_a_subject_until_a_time() {
-        let (_, revocations) = heard();
+        let (_, revocations) = current();
         let later = NOW.plus(Duration::from_secs(1));
         revocations.add([of_id("one"), of_subject(NOW)]);
         let check = |id, issued_at| revocations.check(&token(id, issued_at, false));
@@ -226,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_can_match_no_token_any_more_is_forgotten() {
-        let (clock, revocations) = heard();
+        let (clock, revocations) = current();
         revocations.add([of_id("one"), of_subject(NOW)]);
         clock.advance(Duration::from_secs(960));
         revocations.add([of_id("late")]);
@@ -235,24 +236,24 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_guest_comes_in_while_nothing_is_heard() {
+    async fn no_guest_comes_in_while_nothing_is_received() {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(NOW));
         let revocations = Revocations::new(clock);
         let (guest, other) = (token("one", NOW, true), token("one", NOW, false));
         assert_eq!(revocations.check(&guest), Err(TokenError::RevocationsUnknown), "at the start");
-        revocations.hear();
+        revocations.note_current();
         tokio::time::advance(MAX_SILENCE - Duration::from_millis(1)).await;
         assert_eq!(revocations.check(&guest), Ok(()));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(revocations.check(&guest), Err(TokenError::RevocationsUnknown));
         assert_eq!(revocations.check(&other), Ok(()), "another issuer does not rely on them");
-        revocations.hear();
+        revocations.note_current();
         assert_eq!(revocations.check(&guest), Ok(()));
     }
 
     #[tokio::test]
-    async fn an_open_stream_hears_of_its_token_alone() {
-        let (_, revocations) = heard();
+    async fn an_open_stream_ends_for_its_own_token_alone() {
+        let (_, revocations) = current();
         let one = token("one", NOW, true);
         let mut waits = Box::pin(revocations.until_revoked(|| one.clone()));
         revocations.add([of_id("two")]);

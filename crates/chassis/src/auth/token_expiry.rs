@@ -124,7 +124,7 @@ mod tests {
         let clock = Arc::new(ManualClock::new(UnixMicros(1_800_000_000_000_000)));
         let issuer = TokenIssuer::generate("table", &SeededEntropy::new(1));
         let revocations = Revocations::new(Arc::clone(&clock) as Arc<dyn Clock>);
-        revocations.hear();
+        revocations.note_current();
         let keys = vec![IssuerKey::for_guests(issuer.public_key())];
         let verifier = Verifier::new(keys, Arc::clone(&clock) as Arc<dyn Clock>);
         let verifier = verifier.with_revocations(Some(revocations.clone()));

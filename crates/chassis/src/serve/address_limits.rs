@@ -3,7 +3,7 @@
 //! Connections, streams and units of calls a second are bounded per address. A call takes one unit,
 //! a connection more, and a token that is not valid is charged afterwards. All of this except the
 //! streams is decided before a token is looked at. An address that cannot pay for a connection gets
-//! no answer. One that only has too many connections is told so, over a few connections reserved
+//! no answer. One that only has too many connections gets that answer, over a few connections reserved
 //! for that.
 
 use std::io;
@@ -30,7 +30,7 @@ const CONNECTION_UNITS: u32 = 4;
 const INVALID_TOKEN_UNITS: u32 = 9;
 /// Limit of a 48-bit network, as a multiple of a 56-bit network's: the share of a few households.
 const NETWORK_48_FACTOR: NonZeroU32 = NonZeroU32::new(4).expect("it is not zero");
-/// Concurrent connections that are only told why they are refused.
+/// Concurrent connections that only receive why they are refused.
 const MAX_REFUSING_CONNECTIONS: usize = 32;
 
 /// Limits of one server's callers, by address.
@@ -59,7 +59,7 @@ pub(super) enum Origin {
 /// Decision about a new connection.
 pub(super) enum Admission {
     Admitted(OpenPermit),
-    /// Too many connections; this one is told so.
+    /// Too many connections; this one gets that answer.
     Refused(OwnedSemaphorePermit),
     Dropped,
 }
@@ -342,8 +342,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-for", "192.0.2.1".parse().unwrap());
         let own: IpAddr = "10.0.0.1".parse().unwrap();
-        let told: IpAddr = "192.0.2.1".parse().unwrap();
-        assert_eq!(addresses.caller(Origin::Proxy(own), &headers), Some(told));
+        let forwarded: IpAddr = "192.0.2.1".parse().unwrap();
+        assert_eq!(addresses.caller(Origin::Proxy(own), &headers), Some(forwarded));
         assert_eq!(addresses.caller(Origin::Address(own), &headers), Some(own), "not trusted");
         assert_eq!(addresses.caller(Origin::Proxy(own), &HeaderMap::new()), Some(own));
     }

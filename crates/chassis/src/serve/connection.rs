@@ -34,7 +34,7 @@ use crate::transcoder::Transcoded;
 /// Time between the end of a connection's streams and its own, in which they send their last
 /// status.
 const STREAM_END_GRACE: Duration = Duration::from_secs(1);
-/// Lifetime of a connection that is only told why it is refused.
+/// Lifetime of a connection that only receives why it is refused.
 const REFUSED_LIFETIME: Duration = Duration::from_secs(2);
 /// Bytes that a stream may be ahead of its reader, in either direction.
 const STREAM_WINDOW_BYTES: u32 = 64 * 1024;
@@ -160,7 +160,7 @@ where
                 ShutdownStep::EndStreams => calls.expired.cancel(),
                 ShutdownStep::Cut => return,
             },
-            // A caller that stayed would be told for ever to try again.
+            // A caller that stayed would be asked for ever to try again.
             Ok(_) = elsewhere.wait_for(Option::is_some), if !left => {
                 left = true;
                 connection.as_mut().graceful_shutdown();

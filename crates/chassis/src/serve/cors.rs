@@ -22,7 +22,7 @@ const ALLOWED: &str = "authorization, content-type, connect-protocol-version, co
 /// Headers that a page may read.
 const EXPOSED: &str = "grpc-status, grpc-message, grpc-status-details-bin, trace-id, retry-after, \
                        connect-content-encoding, trailer-trace-id, x-sabacc-uncosigned";
-/// Seconds for which a browser remembers what it was told: two hours, the most that browsers take.
+/// Seconds for which a browser remembers the answer: two hours, the most that browsers take.
 const MAX_AGE: &str = "7200";
 
 /// Origins whose pages may call. Cheap to clone.
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_another_origin_is_told_whether_it_may_call() {
+    fn a_page_of_another_origin_learns_whether_it_may_call() {
         let cors = Cors::parse("https://cards.example").unwrap();
         let answer = preflight(&cors, "https://cards.example");
         assert_eq!(answer.status(), StatusCode::NO_CONTENT);

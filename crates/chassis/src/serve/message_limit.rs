@@ -101,9 +101,9 @@ async fn read_single_message(mut body: Body, longest: usize) -> Result<Bytes, Bo
             rest.extend_from_slice(&data);
         }
         let so_far = if rest.is_empty() { &first[..] } else { &rest[..] };
-        let told = FramePosition::default().advance(so_far).message_bytes;
+        let announced = FramePosition::default().advance(so_far).message_bytes;
         if so_far.len() > longest.saturating_add(HEAD_BYTES)
-            || told.is_some_and(|told| told > longest)
+            || announced.is_some_and(|announced| announced > longest)
         {
             return Err(Box::new(message_too_long(longest)));
         }

@@ -1,4 +1,4 @@
-//! Requests that are no call, at the door of the gRPC services: each is told what to do instead.
+//! Requests that are no call, at the door of the gRPC services: each answer says what to do instead.
 //!
 //! Calls in other protocols have been turned into gRPC before. What comes here in another content
 //! type names a method that there is not, or a method in the wrong way.

@@ -9,7 +9,7 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tower::Service;
 
-/// Two services on one port, told apart by the path.
+/// Two services on one port, distinguished by the path.
 #[derive(Clone)]
 pub struct PathRouter<P, A> {
     is_plain: fn(&str) -> bool,

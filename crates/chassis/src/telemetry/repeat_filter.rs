@@ -35,14 +35,14 @@ impl RepeatFilter {
 
     /// Whether a warning of this kind is logged now.
     fn is_due(&self, kind: Kind, now: Instant) -> bool {
-        let mut told = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.get(&kind).is_some_and(|last| now.duration_since(*last) < LOG_INTERVAL) {
+        let mut logged = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.get(&kind).is_some_and(|last| now.duration_since(*last) < LOG_INTERVAL) {
             return false;
         }
-        if told.len() >= MAX_KINDS {
-            told.retain(|_, last| now.duration_since(*last) < LOG_INTERVAL);
+        if logged.len() >= MAX_KINDS {
+            logged.retain(|_, last| now.duration_since(*last) < LOG_INTERVAL);
         }
-        told.insert(kind, now);
+        logged.insert(kind, now);
         true
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_that_repeats_is_told_once_a_minute_for_each_section() {
+    fn a_warning_that_repeats_is_logged_once_a_minute_for_each_section() {
         let _alone = crate::telemetry::tests::lock_subscriber();
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().unwrap();
@@ -117,8 +117,9 @@ mod tests {
         let writer = lines.clone();
         let layer = tracing_subscriber::fmt::layer().with_writer(move || writer.clone());
         let layer = layer.with_ansi(false).without_time();
-        let told = tracing_subscriber::registry().with(layer.with_filter(RepeatFilter::new()));
-        let _guard = tracing::subscriber::set_default(told);
+        let subscriber =
+            tracing_subscriber::registry().with(layer.with_filter(RepeatFilter::new()));
+        let _guard = tracing::subscriber::set_default(subscriber);
         runtime.block_on(async {
             for _ in 0..100 {
                 outage("first");
@@ -127,10 +128,10 @@ mod tests {
             tokio::time::advance(Duration::from_secs(10)).await;
             outage("second");
         });
-        let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-        let count = |words: &str| told.lines().filter(|line| line.contains(words)).count();
-        assert_eq!(count("repeats"), 4, "{told}");
-        assert_eq!((count("\"One\""), count("\"Two\"")), (2, 2), "{told}");
+        let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let count = |words: &str| log.lines().filter(|line| line.contains(words)).count();
+        assert_eq!(count("repeats"), 4, "{log}");
+        assert_eq!((count("\"One\""), count("\"Two\"")), (2, 2), "{log}");
         assert_eq!(count("each counts"), 101);
         assert_eq!(count("a connection broke"), 2);
         assert_eq!(count("second"), 4);

@@ -58,7 +58,7 @@ where
             command,
             public_url,
             begun: Instant::now(),
-            told: false,
+            is_recorded: false,
         };
         let answer = span.in_scope(|| self.inner.call(request)).instrument(span);
         Box::pin(async move {
@@ -102,7 +102,7 @@ struct Call {
     command: CommandId,
     public_url: Arc<str>,
     begun: Instant,
-    told: bool,
+    is_recorded: bool,
 }
 
 impl Call {
@@ -118,12 +118,12 @@ impl Call {
                 let (command, public_url) = (self.command.text(), &*self.public_url);
                 complete(fields, CallFacts { trace, command, public_url });
             }
-            self.tell(code);
+            self.record_outcome(code);
         }
     }
 
-    fn tell(&mut self, code: i32) {
-        if std::mem::replace(&mut self.told, true) {
+    fn record_outcome(&mut self, code: i32) {
+        if std::mem::replace(&mut self.is_recorded, true) {
             return;
         }
         self.span.record("grpc.code", code);

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_that_breaks_is_told_unless_it_breaks_within_a_message() {
+    async fn a_stream_that_breaks_is_reported_unless_it_breaks_within_a_message() {
         let between: &[&'static [u8]] = &[b"\0\0\0\0\x02\x08\x01"];
         let end = sent(Dialect::ConnectStream, Codec::Protobuf, between, true).await;
         let end = String::from_utf8_lossy(&end[7..]).into_owned();

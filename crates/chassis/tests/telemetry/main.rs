@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-#[path = "../shell/echo.rs"]
+#[path = "../serve/echo.rs"]
 mod echo;
 
 use std::net::SocketAddr;

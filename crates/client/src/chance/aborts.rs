@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Difference between a suspension's record and the update that tells of it.
+/// Difference between a suspension's record and the update that reports it.
 const RECORD_TOLERANCE: Duration = Duration::from_secs(10);
 
 /// A hand that stands still because the dealer is silent.
@@ -10,7 +10,7 @@ const RECORD_TOLERANCE: Duration = Duration::from_secs(10);
 pub(super) struct Suspended {
     hand_no: u64,
     since: UnixMicros,
-    /// Earliest end of it that is not agreed: what the table tells, and never less than the settings
+    /// Earliest end of it that is not agreed: what the table reports, and never less than the settings
     /// give.
     until: UnixMicros,
 }
@@ -21,7 +21,7 @@ impl Chance {
         &mut self,
         changed: &pb::SuspensionChanged,
     ) -> Result<(), Box<FairnessViolation>> {
-        // It is told when it is recorded.
+        // The table sends it when it is recorded.
         let recorded = Some(self.now);
         let judged = self.suspend(changed.hand_no, changed.suspension.as_ref(), recorded);
         if let Some(hand) = self.hands.get_mut(&changed.hand_no) {
@@ -37,8 +37,8 @@ impl Chance {
     ) -> Result<(), Box<FairnessViolation>> {
         let open = view.entropy.as_ref().map(|open| (open.hand_no, open.suspension.as_ref()));
         let in_play = view.hand.as_ref().map(|hand| (hand.hand_no, hand.suspension.as_ref()));
-        let mut told = open.into_iter().chain(in_play);
-        let (hand_no, suspension) = told.find(|(_, it)| it.is_some()).unwrap_or_default();
+        let mut suspensions = open.into_iter().chain(in_play);
+        let (hand_no, suspension) = suspensions.find(|(_, it)| it.is_some()).unwrap_or_default();
         self.suspend(hand_no, suspension, None)
     }
 
@@ -47,17 +47,18 @@ impl Chance {
     fn suspend(
         &mut self,
         hand_no: u64,
-        told: Option<&pb::Suspension>,
+        suspension: Option<&pb::Suspension>,
         recorded: Option<UnixMicros>,
     ) -> Result<(), Box<FairnessViolation>> {
         let before = self.suspended.take();
-        let Some(pb::Suspension { start_time: since, end_time: until, agreed: _ }) = told else {
+        let Some(pb::Suspension { start_time: since, end_time: until, agreed: _ }) = suspension
+        else {
             return Ok(());
         };
-        let Some(since) = since.and_then(told_time) else {
+        let Some(since) = since.and_then(table_time) else {
             return self.judge(hand_no, Err(V::Missing("since when the dealer is silent").into()));
         };
-        let told = until.and_then(told_time).unwrap_or_default();
+        let announced_end = until.and_then(table_time).unwrap_or_default();
         // One that goes on keeps its end.
         let known = before.filter(|known| known.hand_no == hand_no && since <= known.since);
         let lasts = self.agreed.as_ref().map_or(Duration::ZERO, |agreed| agreed.suspend_time);
@@ -66,7 +67,7 @@ impl Chance {
             (None, Some(at)) => at.plus(lasts.saturating_sub(RECORD_TOLERANCE)),
             (None, None) => since.plus(lasts),
         };
-        self.suspended = Some(Suspended { hand_no, since, until: told.max(least) });
+        self.suspended = Some(Suspended { hand_no, since, until: announced_end.max(least) });
         Ok(())
     }
 
@@ -84,7 +85,7 @@ impl Chance {
             return Ok(());
         }
         let suspended = self.suspended.filter(|suspended| suspended.hand_no == hand_no);
-        let suspended = suspended.ok_or(V::SilenceUntold)?;
+        let suspended = suspended.ok_or(V::SilenceUnannounced)?;
         match (cause, hand) {
             (AbortCause::Agreed, Some(hand)) if hand.decisions.has_not_agreed() => {
                 Err(V::EndedWithoutConsent.into())

@@ -21,20 +21,20 @@ pub(super) struct HandClosing {
     pub(super) rows: Vec<ClosingRow>,
     /// The dealer's signature of it; none where no key of the dealer's is known.
     signed: Option<Entry>,
-    /// Whether the table has told another that does not pass.
+    /// Whether the table has sent another that does not pass.
     is_disputed: bool,
 }
 
 impl HandClosing {
     /// Reads a closing, and checks its hash and its signature.
     pub(super) fn try_new(
-        told: &common::Closing,
+        message: &common::Closing,
         context: Context,
         dealer: Commitment,
         origin: &str,
         trust: &TrustedKeys,
     ) -> Result<HandClosing, Fault> {
-        let common::Closing { closing, rows, key_id, signature } = told;
+        let common::Closing { closing, rows, key_id, signature } = message;
         let closing = Closing(to_array("a closing", closing)?);
         let rows = rows.iter().map(parse_row).collect::<Result<Vec<_>, _>>()?;
         let made = Closing::try_new(&context, &dealer, &rows);
@@ -71,7 +71,7 @@ impl HandClosing {
         self.signed.is_some()
     }
 
-    /// Notes that the table has told another closing, which does not pass.
+    /// Notes that the table has sent another closing, which does not pass.
     pub(super) fn dispute(&mut self) {
         self.is_disputed = true;
     }
@@ -143,8 +143,8 @@ impl HandClosing {
     }
 }
 
-fn parse_row(told: &common::ClosingRow) -> Result<ClosingRow, V> {
-    let common::ClosingRow { seat, player_id, commitment } = told;
+fn parse_row(row: &common::ClosingRow) -> Result<ClosingRow, V> {
+    let common::ClosingRow { seat, player_id, commitment } = row;
     let seat = u8::try_from(*seat).map_err(|_| V::WrongClosing("a seat that cannot be"))?;
     let player = parse_player(player_id)?;
     let commitment = match &**commitment {

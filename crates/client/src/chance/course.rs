@@ -1,4 +1,4 @@
-//! Course of a hand as the stream tells it: promise, closing, transcript, cards, end, seed.
+//! Course of a hand as the stream shows it: promise, closing, transcript, cards, end, seed.
 
 use super::*;
 
@@ -24,9 +24,10 @@ impl Chance {
         let known = self.open_round.take().filter(|open| open.hand_no == hand_no);
         // Who sits down later is not in the hand: the roster is fixed when it opens.
         let named = |seat: &u32| (*seat, self.seats.get(seat).copied());
-        let told: Vec<_> = entropy.roster.iter().map(named).collect();
-        let roster = known.and_then(|open| open.roster).unwrap_or_else(|| told.clone());
-        let is_same = roster.iter().map(|(seat, _)| seat).eq(told.iter().map(|(seat, _)| seat));
+        let announced: Vec<_> = entropy.roster.iter().map(named).collect();
+        let roster = known.and_then(|open| open.roster).unwrap_or_else(|| announced.clone());
+        let is_same =
+            roster.iter().map(|(seat, _)| seat).eq(announced.iter().map(|(seat, _)| seat));
         let fixed = if is_same { Ok(()) } else { Err(V::WrongRows("another roster").into()) };
         self.judge(hand_no, fixed)?;
         self.open_round = Some(EntropyRound {
@@ -50,13 +51,13 @@ impl Chance {
     fn close(
         &mut self,
         hand_no: u64,
-        told: Option<&proto::common::v1::Closing>,
+        message: Option<&proto::common::v1::Closing>,
     ) -> Result<(), Fault> {
-        let told = told.ok_or(V::Missing("the dealer's closing"))?;
+        let message = message.ok_or(V::Missing("the dealer's closing"))?;
         let promise = self.commitments.get(&hand_no).ok_or(V::Missing("a commitment"))?;
         let (context, dealer) = promise.binding();
         let origin = promise.message.origin.clone();
-        let closing = HandClosing::try_new(told, context, dealer, &origin, &self.trust)?;
+        let closing = HandClosing::try_new(message, context, dealer, &origin, &self.trust)?;
         let kept = self.record.statements(hand_no);
         closing.entries().for_each(|entry| self.keep(hand_no, entry));
         closing.check_only(&kept.map_err(|_| V::Missing("this client's own evidence"))?)?;
@@ -101,13 +102,13 @@ impl Chance {
             Err(V::Missing("the dealer's closing").into())
         };
         self.judge(hand_no, closed)?;
-        let told = ToldRows {
+        let dealt = DealtHand {
             rows: &started.rows,
             transcript: &started.transcript,
             seats: &started.seats,
             chain: None,
         };
-        self.begin_hand(hand_no, &told)?;
+        self.begin_hand(hand_no, &dealt)?;
         self.close_entropy(hand_no);
         self.check_hand(hand_no, |hand| {
             hand.decisions.due(started.turn.as_ref());
@@ -131,7 +132,7 @@ impl Chance {
         self.record_commitment(hand_no, view.dealer.as_ref())?;
         let (rows, transcript, seats) = (&view.rows, &view.transcript, &view.seats);
         let chain = Some(&*view.chain);
-        self.begin_hand(hand_no, &ToldRows { rows, transcript, seats, chain })?;
+        self.begin_hand(hand_no, &DealtHand { rows, transcript, seats, chain })?;
         self.check_hand(hand_no, |hand| {
             view.roots.iter().try_for_each(|root| hand.add_root(root))?;
             hand.check_hands(&view.seats)?;
@@ -146,9 +147,9 @@ impl Chance {
     fn begin_hand(
         &mut self,
         hand_no: u64,
-        told: &ToldRows<'_>,
+        dealt: &DealtHand<'_>,
     ) -> Result<(), Box<FairnessViolation>> {
-        let judged = self.make_hand(hand_no, told);
+        let judged = self.make_hand(hand_no, dealt);
         let hand = match judged {
             Ok(Some(hand)) => hand,
             Ok(None) => return Ok(()),
@@ -163,8 +164,8 @@ impl Chance {
     }
 
     /// None if the hand is known already.
-    fn make_hand(&mut self, hand_no: u64, told: &ToldRows<'_>) -> Result<Option<Hand>, Fault> {
-        let ToldRows { rows, transcript, seats, chain } = *told;
+    fn make_hand(&mut self, hand_no: u64, dealt: &DealtHand<'_>) -> Result<Option<Hand>, Fault> {
+        let DealtHand { rows, transcript, seats, chain } = *dealt;
         if let Some(before) = self.hands.get_mut(&hand_no) {
             if !before.has_transcript(transcript) {
                 return Err(V::WrongTranscript.into());
@@ -339,35 +340,35 @@ impl Chance {
 
     pub(super) fn seed_published(
         &mut self,
-        told: &pb::SeedPublished,
+        published: &pb::SeedPublished,
     ) -> Result<(), Box<FairnessViolation>> {
-        let hand_no = told.hand_no;
+        let hand_no = published.hand_no;
         if self.commitments.contains_key(&hand_no) {
             self.sequence.seed_opened(hand_no);
         }
-        let judged = if self.unchecked { Ok(()) } else { self.check_seed(told) };
+        let judged = if self.unchecked { Ok(()) } else { self.check_seed(published) };
         let judged = judged.map_err(|fault| self.violation(hand_no, fault));
         self.hands.remove(&hand_no);
         self.commitments.remove(&hand_no);
         judged
     }
 
-    fn check_seed(&self, told: &pb::SeedPublished) -> Result<(), Fault> {
-        let Some(promise) = self.commitments.get(&told.hand_no) else { return Ok(()) };
-        let seed = hand::to_array("a seed", &told.seed)?;
+    fn check_seed(&self, published: &pb::SeedPublished) -> Result<(), Fault> {
+        let Some(promise) = self.commitments.get(&published.hand_no) else { return Ok(()) };
+        let seed = hand::to_array("a seed", &published.seed)?;
         let seed = fairness::Seed::new(zeroize::Zeroizing::new(seed));
-        match (promise.opened_by(&seed), told.refused) {
+        match (promise.opened_by(&seed), published.refused) {
             (true, true) => Err(V::WronglyRefused.into()),
             (false, true) => Err(V::WrongSeed.attributed_to(PartyAtFault::Dealer)),
             (false, false) => Err(V::WrongSeed.into()),
-            (true, false) if !self.may_open(told.hand_no) => Err(V::SeedEarly.into()),
+            (true, false) if !self.may_open(published.hand_no) => Err(V::SeedEarly.into()),
             (true, false) => {
-                self.hands.get(&told.hand_no).map_or(Ok(()), |hand| hand.check_seed(&seed))
+                self.hands.get(&published.hand_no).map_or(Ok(()), |hand| hand.check_seed(&seed))
             }
         }
     }
 
-    /// Whether the seed of a number may be told: it has ended, or its hand may have, of which the
+    /// Whether the seed of a number may be published: it has ended, or its hand may have, of which the
     /// table has lost the cards.
     fn may_open(&self, hand_no: u64) -> bool {
         self.sequence.may_open(hand_no) || self.bare_hand == Some(hand_no)
@@ -376,7 +377,7 @@ impl Chance {
 
 /// Statements of the table about a dealt hand's chance.
 #[derive(Clone, Copy)]
-struct ToldRows<'a> {
+struct DealtHand<'a> {
     rows: &'a [proto::common::v1::EntropyRow],
     transcript: &'a [u8],
     seats: &'a [pb::HandSeat],

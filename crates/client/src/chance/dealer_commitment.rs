@@ -33,15 +33,15 @@ impl Chance {
     pub(super) fn record_commitment(
         &mut self,
         hand_no: u64,
-        told: Option<&common::Commitment>,
+        message: Option<&common::Commitment>,
     ) -> Result<(), Box<FairnessViolation>> {
-        let Some(told) = told else {
+        let Some(message) = message else {
             return Err(self.violation(hand_no, ViolationKind::Missing("a commitment").into()));
         };
-        if self.commitments.get(&hand_no).is_some_and(|before| before.message == *told) {
+        if self.commitments.get(&hand_no).is_some_and(|before| before.message == *message) {
             return Ok(());
         }
-        let promise = self.check_commitment(hand_no, told);
+        let promise = self.check_commitment(hand_no, message);
         let promise = promise.map_err(|fault| self.violation(hand_no, fault))?;
         self.commitments.insert(hand_no, promise);
         Ok(())
@@ -50,35 +50,35 @@ impl Chance {
     fn check_commitment(
         &mut self,
         hand_no: u64,
-        told: &common::Commitment,
+        message: &common::Commitment,
     ) -> Result<DealerCommitment, Fault> {
-        let commitment = Commitment(to_array("the dealer's commitment", &told.commitment)?);
+        let commitment = Commitment(to_array("the dealer's commitment", &message.commitment)?);
         let rules_hash = self.agreed.as_ref().map_or([0; 32], |agreed| agreed.hash);
-        let context = Context::new(&told.origin, self.table, hand_no, &rules_hash);
+        let context = Context::new(&message.origin, self.table, hand_no, &rules_hash);
         let signed = CommitmentStatement {
-            origin: &told.origin,
+            origin: &message.origin,
             table: self.table,
             hand_no,
             rules_hash: &rules_hash,
             commitment: &commitment,
         };
-        let log = SigningLog::Dealer { origin: &told.origin };
-        let entry = self.trust.entry_of(log, &signed, &told.key_id, &told.signature);
+        let log = SigningLog::Dealer { origin: &message.origin };
+        let entry = self.trust.entry_of(log, &signed, &message.key_id, &message.signature);
         let is_signed = entry.is_some();
         if self.trust.has(LogKind::Dealer) && !is_signed && !self.unchecked {
             return Err(ViolationKind::CommitmentSignature.into());
         }
         let is_second = self.is_second_commitment(hand_no, &context, &commitment);
-        let (origin, table) = (told.origin.clone(), self.table);
+        let (origin, table) = (message.origin.clone(), self.table);
         let opening = Opening::Context { origin, table, hand_no, rules_hash }.entry();
         [Some(opening), entry].into_iter().flatten().for_each(|entry| self.keep(hand_no, entry));
         if is_second {
-            return Err(self.second_commitment(Box::new(told.clone())));
+            return Err(self.second_commitment(Box::new(message.clone())));
         }
-        Ok(DealerCommitment { message: told.clone(), context, commitment, is_signed })
+        Ok(DealerCommitment { message: message.clone(), context, commitment, is_signed })
     }
 
-    /// Whether another commitment to this number was told before, by this process or an earlier one.
+    /// Whether another commitment to this number was received before, by this process or an earlier one.
     fn is_second_commitment(
         &mut self,
         hand_no: u64,
@@ -95,8 +95,8 @@ impl Chance {
             | Statement::Decision { .. }
             | Statement::DecisionReceipt { .. } => false,
         };
-        let told = self.commitments.get(&hand_no);
-        told.is_some_and(|before| before.binding() != (*context, *commitment))
+        let known = self.commitments.get(&hand_no);
+        known.is_some_and(|before| before.binding() != (*context, *commitment))
             || self.record.statements(hand_no).unwrap_or_default().iter().any(differs)
     }
 
@@ -104,12 +104,13 @@ impl Chance {
     pub(super) fn check_repeated(
         &mut self,
         hand_no: u64,
-        told: &[u8],
+        commitment: &[u8],
     ) -> Result<(), Box<FairnessViolation>> {
         let what = match self.commitments.get(&hand_no) {
-            Some(before) if before.commitment.0 == told => return Ok(()),
+            Some(before) if before.commitment.0 == commitment => return Ok(()),
             Some(_) => {
-                let second = common::Commitment { commitment: told.to_vec(), ..Default::default() };
+                let second =
+                    common::Commitment { commitment: commitment.to_vec(), ..Default::default() };
                 ViolationKind::SecondCommitment { second: Box::new(second) }
             }
             None => ViolationKind::Missing("a commitment"),

@@ -109,9 +109,9 @@ impl Decisions {
     }
 
     /// Remembers whether the own seat is still in the hand.
-    fn stand(&mut self, told: Option<&pb::Standing>) {
-        let (Some(own), Some(told)) = (&self.own, told) else { return };
-        let mine = told.seats.iter().find(|seat| seat.seat == own.seat);
+    fn stand(&mut self, standing: Option<&pb::Standing>) {
+        let (Some(own), Some(standing)) = (&self.own, standing) else { return };
+        let mine = standing.seats.iter().find(|seat| seat.seat == own.seat);
         self.is_out = mine.is_some_and(|seat| seat.status() == pb::SeatStatus::Out);
     }
 

@@ -55,19 +55,19 @@ impl Hand {
             return Err(ViolationKind::Missing("the transcript").into());
         }
         let rows = rows.iter().map(parse_row).collect::<Result<Vec<_>, _>>()?;
-        let told = Transcript(to_array("the transcript", transcript)?);
+        let received = Transcript(to_array("the transcript", transcript)?);
         let made = Transcript::try_new(&context, &commitment, None, &rows);
         if made
             .map_err(|_| ViolationKind::WrongRows("an entropy that does not open its commitment"))?
-            != told
+            != received
         {
             return Err(ViolationKind::WrongTranscript.into());
         }
-        let decisions = decisions(&told, &rows)?;
+        let decisions = decisions(&received, &rows)?;
         Ok(Hand {
             context,
             commitment,
-            transcript: told,
+            transcript: received,
             rows,
             roots: BTreeMap::new(),
             proved: BTreeMap::new(),
@@ -149,8 +149,8 @@ impl Hand {
     }
 
     /// Adds the commitment to a shuffle.
-    pub(super) fn add_root(&mut self, told: &DeckRoot) -> Result<(), Fault> {
-        let DeckRoot { op, cards, root } = told;
+    pub(super) fn add_root(&mut self, message: &DeckRoot) -> Result<(), Fault> {
+        let DeckRoot { op, cards, root } = message;
         let cards = u16::try_from(*cards).map_err(|_| ViolationKind::Malformed("a pile"))?;
         let new = Root { cards, root: to_array("a commitment to a shuffle", root)? };
         match self.roots.insert(*op, new) {
@@ -224,13 +224,13 @@ impl Hand {
         }
         // The first shuffles make the piles, in their order.
         let piles = self.variant.iter().flat_map(|variant| variant.piles);
-        for (pile, ((op, told), spec)) in (0..).zip(self.roots.iter().zip(piles)) {
+        for (pile, ((op, committed), spec)) in (0..).zip(self.roots.iter().zip(piles)) {
             let cards: Vec<u8> = spec.cards().map(rules::Card::id).collect();
             let operation = Operation::Shuffle { pile, cards };
             let Ok(Outcome::Shuffled(order)) = fairness::perform(&keys, *op, &operation) else {
                 continue;
             };
-            if deck::root(&keys, *op, &order) != told.root {
+            if deck::root(&keys, *op, &order) != committed.root {
                 return Err(
                     ViolationKind::WrongOrder { op: *op }.attributed_to(PartyAtFault::Dealer)
                 );
@@ -252,12 +252,12 @@ pub(super) fn parse_player(text: &str) -> Result<PlayerId, ViolationKind> {
     wire::field::player_id(text).map_err(|_| ViolationKind::Malformed("a player's id"))
 }
 
-fn parse_row(told: &EntropyRow) -> Result<TranscriptRow, ViolationKind> {
-    let EntropyRow { seat, player_id, status: _, commitment, entropy } = told;
+fn parse_row(row: &EntropyRow) -> Result<TranscriptRow, ViolationKind> {
+    let EntropyRow { seat, player_id, status: _, commitment, entropy } = row;
     let seat =
         u8::try_from(*seat).map_err(|_| ViolationKind::WrongRows("a seat that cannot be"))?;
     let player = parse_player(player_id)?;
-    let (zeros, status) = ([0; 32], told.status());
+    let (zeros, status) = ([0; 32], row.status());
     let (status, commitment, entropy) = match status {
         EntropyStatus::Revealed => {
             let commitment = to_array("a seat's commitment", commitment)?;

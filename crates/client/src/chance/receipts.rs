@@ -93,19 +93,19 @@ impl Claim<'_> {
     /// Checks the receipt for a commitment. Returns what to keep of it.
     pub(super) fn commitment(
         &self,
-        told: &pb::EntropyReceipt,
+        receipt: &pb::EntropyReceipt,
         commitment: &ClientCommitment,
         key: Option<&[u8; 32]>,
     ) -> Result<Option<Entry>, Fault> {
         let same = [
-            (told.hand_no == self.hand_no, "another hand"),
-            (wire::field::is_id(&told.table_id, self.table), "another table"),
-            (told.seat == u32::from(self.seat), "another seat"),
-            (wire::field::is_id(&told.player_id, self.player), "another player"),
-            (told.commitment == commitment.0, "another commitment"),
-            (told.player_key == key.map_or(&[][..], |key| key), "another key"),
-            (told.context == self.context.0, "other rules"),
-            (told.dealer_commitment == self.dealer.0, "another seed"),
+            (receipt.hand_no == self.hand_no, "another hand"),
+            (wire::field::is_id(&receipt.table_id, self.table), "another table"),
+            (receipt.seat == u32::from(self.seat), "another seat"),
+            (wire::field::is_id(&receipt.player_id, self.player), "another player"),
+            (receipt.commitment == commitment.0, "another commitment"),
+            (receipt.player_key == key.map_or(&[][..], |key| key), "another key"),
+            (receipt.context == self.context.0, "other rules"),
+            (receipt.dealer_commitment == self.dealer.0, "another seed"),
         ];
         check_content(&same)?;
         let signed = CommitReceipt {
@@ -115,23 +115,23 @@ impl Claim<'_> {
             player: self.player,
             commitment,
             player_key: key,
-            position: told.position,
+            position: receipt.position,
         };
-        check_signature(self.trust, &signed, &told.key_id, &told.signature)
+        check_signature(self.trust, &signed, &receipt.key_id, &receipt.signature)
     }
 
     /// Checks the receipt for revealed entropy. Returns what to keep of it.
     pub(super) fn reveal(
         &self,
-        told: &pb::RevealReceipt,
+        receipt: &pb::RevealReceipt,
         entropy: &Entropy,
     ) -> Result<Option<Entry>, Fault> {
         let same = [
-            (told.seat == u32::from(self.seat), "another seat"),
-            (wire::field::is_id(&told.player_id, self.player), "another player"),
-            (told.entropy == entropy.0, "other entropy"),
-            (told.context == self.context.0, "other rules"),
-            (told.dealer_commitment == self.dealer.0, "another seed"),
+            (receipt.seat == u32::from(self.seat), "another seat"),
+            (wire::field::is_id(&receipt.player_id, self.player), "another player"),
+            (receipt.entropy == entropy.0, "other entropy"),
+            (receipt.context == self.context.0, "other rules"),
+            (receipt.dealer_commitment == self.dealer.0, "another seed"),
         ];
         check_content(&same)?;
         let signed = RevealReceipt {
@@ -140,23 +140,23 @@ impl Claim<'_> {
             seat: self.seat,
             player: self.player,
             entropy,
-            position: told.position,
+            position: receipt.position,
         };
-        check_signature(self.trust, &signed, &told.key_id, &told.signature)
+        check_signature(self.trust, &signed, &receipt.key_id, &receipt.signature)
     }
 }
 
 /// Checks the receipt for a decision. Returns what to keep of it.
 pub(super) fn check_decision(
-    told: Option<&pb::DecisionReceipt>,
+    receipt: Option<&pb::DecisionReceipt>,
     context: &Context,
     chain: &Chain,
     trust: &TrustedKeys,
 ) -> Result<Option<Entry>, Fault> {
-    let told = told.ok_or(V::Missing("a receipt for a decision"))?;
-    check_content(&[(told.chain == chain.0, "another decision")])?;
-    let signed = DecisionReceipt { context, chain, position: told.position };
-    check_signature(trust, &signed, &told.key_id, &told.signature)
+    let receipt = receipt.ok_or(V::Missing("a receipt for a decision"))?;
+    check_content(&[(receipt.chain == chain.0, "another decision")])?;
+    let signed = DecisionReceipt { context, chain, position: receipt.position };
+    check_signature(trust, &signed, &receipt.key_id, &receipt.signature)
 }
 
 fn check_content(same: &[(bool, &'static str)]) -> Result<(), Fault> {

@@ -16,21 +16,21 @@ const WINDOW: usize = 20;
 /// Broken ones among them that a player is warned at.
 pub(super) const WARNING: usize = 3;
 
-/// Time by the table's word, and by the client's own clock: a table that tells no time, or a slow one,
+/// Time by the table's word, and by the client's own clock: a table that reports no time, or a slow one,
 /// keeps no seed shut by that.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
-    pub(super) told: UnixMicros,
+    pub(super) reported: UnixMicros,
     pub(super) own: UnixMicros,
 }
 
 impl Times {
     fn plus(self, span: Duration) -> Times {
-        Times { told: self.told.plus(span), own: self.own.plus(span) }
+        Times { reported: self.reported.plus(span), own: self.own.plus(span) }
     }
 
     fn is_after(self, due: Times) -> bool {
-        self.told > due.told || self.own > due.own
+        self.reported > due.reported || self.own > due.own
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Continues from a snapshot, which tells the last number, the one that collects entropy, and
+    /// Continues from a snapshot, which names the last number, the one that collects entropy, and
     /// the one in play. Numbers that have passed meanwhile cannot be judged, nor seeds that may have
     /// been opened meanwhile.
     pub(super) fn snapshot(
@@ -75,9 +75,9 @@ impl Sequence {
     }
 
     /// Notes the time. Returns a number whose seed is overdue.
-    pub(super) fn tell_time(&mut self, at: Times) -> Option<u64> {
-        let Times { told, own } = self.now;
-        self.now = Times { told: told.max(at.told), own: own.max(at.own) };
+    pub(super) fn advance_time(&mut self, at: Times) -> Option<u64> {
+        let Times { reported, own } = self.now;
+        self.now = Times { reported: reported.max(at.reported), own: own.max(at.own) };
         let overdue = |due: &Times| self.now.is_after(due.plus(SEED_GRACE));
         let found = self.shut.iter().find(|(_, due)| overdue(due)).map(|(hand_no, _)| *hand_no)?;
         self.shut.remove(&found);
@@ -200,8 +200,8 @@ mod tests {
         assert_eq!(Sequence::default().opened(9), Ok(()), "nothing is known yet");
     }
 
-    fn told(told: UnixMicros) -> Times {
-        Times { told, own: UnixMicros(0) }
+    fn reported(reported: UnixMicros) -> Times {
+        Times { reported, own: UnixMicros(0) }
     }
 
     #[test]
@@ -225,25 +225,25 @@ mod tests {
     fn a_seed_is_open_an_hour_after_it_was_due() {
         let mut sequence = at(4);
         let start = UnixMicros(1_700_000_000_000_000);
-        assert_eq!(sequence.tell_time(told(start)), None);
+        assert_eq!(sequence.advance_time(reported(start)), None);
         sequence.expect_seed(5, Duration::ZERO);
         sequence.expect_seed(6, 24 * HOUR);
-        assert_eq!(sequence.tell_time(told(start.plus(HOUR))), None);
+        assert_eq!(sequence.advance_time(reported(start.plus(HOUR))), None);
         let late = start.plus(HOUR).plus(Duration::from_micros(1));
-        assert_eq!(sequence.tell_time(told(late)), Some(5));
-        assert_eq!(sequence.tell_time(told(start)), None, "told once");
+        assert_eq!(sequence.advance_time(reported(late)), Some(5));
+        assert_eq!(sequence.advance_time(reported(start)), None, "told once");
         sequence.seed_opened(6);
-        assert_eq!(sequence.tell_time(told(start.plus(26 * HOUR))), None);
+        assert_eq!(sequence.advance_time(reported(start.plus(26 * HOUR))), None);
     }
 
     #[test]
-    fn a_table_that_tells_no_time_is_held_to_the_own_clock() {
-        let own = |own| Times { told: UnixMicros(0), own };
+    fn a_table_that_reports_no_time_is_held_to_the_own_clock() {
+        let own = |own| Times { reported: UnixMicros(0), own };
         let mut sequence = at(4);
-        sequence.tell_time(own(UnixMicros(7)));
+        sequence.advance_time(own(UnixMicros(7)));
         sequence.expect_seed(5, Duration::ZERO);
-        assert_eq!(sequence.tell_time(own(UnixMicros(7).plus(HOUR))), None);
-        assert_eq!(sequence.tell_time(own(UnixMicros(8).plus(HOUR))), Some(5));
+        assert_eq!(sequence.advance_time(own(UnixMicros(7).plus(HOUR))), None);
+        assert_eq!(sequence.advance_time(own(UnixMicros(8).plus(HOUR))), Some(5));
     }
 
     /// The seed may have been opened while the stream was away.
@@ -251,12 +251,12 @@ mod tests {
     fn after_a_snapshot_no_seed_is_overdue_that_was_shut_before() {
         let mut sequence = at(4);
         let start = UnixMicros(1_700_000_000_000_000);
-        sequence.tell_time(told(start));
+        sequence.advance_time(reported(start));
         sequence.expect_seed(5, Duration::ZERO);
         sequence.snapshot(9, None, None).unwrap();
-        assert_eq!(sequence.tell_time(told(start.plus(2 * HOUR))), None);
+        assert_eq!(sequence.advance_time(reported(start.plus(2 * HOUR))), None);
         sequence.expect_seed(10, Duration::ZERO);
-        assert_eq!(sequence.tell_time(told(start.plus(4 * HOUR))), Some(10));
+        assert_eq!(sequence.advance_time(reported(start.plus(4 * HOUR))), Some(10));
     }
 
     #[test]

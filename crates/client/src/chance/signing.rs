@@ -127,8 +127,8 @@ impl Chance {
         receipt: Option<&pb::DecisionReceipt>,
     ) -> Result<Option<Entry>, super::violation::Fault> {
         let Some(hand) = self.hands.get_mut(&hand_no) else { return Ok(None) };
-        let told = receipt.map(|receipt| hand::to_array("a receipt's chain", &receipt.chain));
-        let chain = told.transpose()?.map(Chain);
+        let bytes = receipt.map(|receipt| hand::to_array("a receipt's chain", &receipt.chain));
+        let chain = bytes.transpose()?.map(Chain);
         let context = *hand.decisions.context();
         let chain = chain.unwrap_or(Chain([0; 32]));
         let entry = receipts::check_decision(receipt, &context, &chain, &self.trust)?;

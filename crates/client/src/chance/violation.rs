@@ -80,7 +80,7 @@ pub enum ViolationKind {
     #[error("it is said to be burnt, and was dealt before")]
     BurntAfterDeal,
     #[error("it is said to be over because the dealer was silent, of which nothing was told")]
-    SilenceUntold,
+    SilenceUnannounced,
     #[error("it is said to be ended by all its players, and this client has not agreed")]
     EndedWithoutConsent,
     #[error("it was ended before the time was over that the dealer has to answer")]

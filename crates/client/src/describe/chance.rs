@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::describe::describe;
 
-    fn told(what: What) -> Option<String> {
+    fn described(what: What) -> Option<String> {
         describe(&pb::TableUpdate { sequence: 1, record_time: None, what: Some(what) })
     }
 
@@ -91,7 +91,7 @@ mod tests {
             ..pb::Standing::default()
         };
         let action = pb::HandAction { standing: Some(standing), ..action };
-        assert_eq!(told(What::Action(action)).as_deref(), Some(expected));
+        assert_eq!(described(What::Action(action)).as_deref(), Some(expected));
     }
 
     fn chance(kind: ChanceKind, seat: u32, cards: &[&str], values: &[u32]) -> pb::HandAction {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_told() {
+    fn chance_is_described() {
         check(chance(ChanceKind::Shuffle, 0, &[], &[]), "the cards are shuffled");
         check(chance(ChanceKind::Deal, 4, &["C11", "??"], &[]), "seat 4 is dealt C11 ??");
         check(chance(ChanceKind::Roll, 0, &[], &[3, 5]), "dice 3 5");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_are_told() {
+    fn decisions_are_described() {
         let of = |kind: MoveKind| Move { kind: kind.into(), ..Move::default() };
         check(
             decision(4, Move { amount_credits: 20, ..of(MoveKind::Bet) }),
@@ -171,13 +171,13 @@ mod tests {
             ..pb::HandEnded::default()
         };
         assert_eq!(
-            told(What::HandEnded(ended)).unwrap(),
+            described(What::HandEnded(ended)).unwrap(),
             "hand 7 is over: seat 4 wins main 100; seat 4 had S15 (total 15)"
         );
     }
 
     #[test]
-    fn players_are_told_where_they_are_known() {
+    fn players_are_named_where_they_are_known() {
         let seat = pb::SeatView {
             seat: 2,
             player_id: "1a2b0000-0000-0000-0000-000000000000".to_owned(),
@@ -196,8 +196,8 @@ mod tests {
         let changed =
             What::Seat(pb::SeatChanged { seat: Some(own), vacated: false, your_standing: None });
         let marked = pb::TableUpdate { sequence: 1, record_time: None, what: Some(changed) };
-        let told = "seat 2 (player 1a2b…, a bot, the house's) plays with 300";
-        assert_eq!(describe(&marked).unwrap(), told);
+        let expected = "seat 2 (player 1a2b…, a bot, the house's) plays with 300";
+        assert_eq!(describe(&marked).unwrap(), expected);
 
         let mut state = crate::TableState::new(None);
         state.apply(&crate::WatchMessage::Update(Box::new(update)));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_player_hears_which_limit_it_is() {
+    fn the_player_learns_which_limit_it_is() {
         let mark = |measure: LimitMeasure, left| LimitMark {
             measure: measure.into(),
             window: LimitWindow::Day.into(),

@@ -167,8 +167,8 @@ impl TableState {
 }
 
 /// Replaces cards and ranks of the hands in an update; player ids come only with the start.
-fn replace_hands(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
-    for now in told {
+fn replace_hands(hand: &mut pb::HandView, seats: &[pb::HandSeat]) {
+    for now in seats {
         match hand.seats.iter_mut().find(|place| place.seat == now.seat) {
             Some(place) => {
                 place.cards.clone_from(&now.cards);
@@ -315,10 +315,10 @@ mod tests {
     fn a_table_is_disabled_until_it_is_enabled() {
         let reason = "a fault".to_owned();
         let disabled = Some(pb::Disabled { reason, with_game: true, ..Default::default() });
-        let told =
+        let update =
             |disabled: Option<pb::Disabled>| What::Disabled(pb::DisabledChanged { disabled });
-        assert_eq!(after(vec![told(disabled.clone())]).view().disabled, disabled);
-        assert_eq!(after(vec![told(disabled), told(None)]).view().disabled, None);
+        assert_eq!(after(vec![update(disabled.clone())]).view().disabled, disabled);
+        assert_eq!(after(vec![update(disabled), update(None)]).view().disabled, None);
     }
 
     /// fairness/SPEC.md §3.11, §9.6.

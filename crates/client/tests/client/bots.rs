@@ -86,7 +86,7 @@ async fn with_timeout<T>(what: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test]
-async fn a_scripted_hand_is_played_and_the_table_left_when_told_to_stop() {
+async fn a_scripted_hand_is_played_and_the_table_left_when_asked_to_stop() {
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     let fake = FakeServer::new(table()).on_decision(move |table, request| {
@@ -217,11 +217,11 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
             state: pb::SeatState::SittingOut.into(),
             ..pb::SeatView::default()
         };
-        let told = pb::SeatChanged { seat: Some(out), vacated: false, your_standing: None };
+        let changed = pb::SeatChanged { seat: Some(out), vacated: false, your_standing: None };
         let withheld = api_refusal(ErrorReason::Withheld, "not yet").retry_after(wait);
         fake.table().refusals.push_back(withheld.into());
         let asked = tokio::time::Instant::now();
-        fake.table().push(What::Seat(told));
+        fake.table().push(What::Seat(changed));
         while count("sit_out") < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -107,12 +107,12 @@ async fn a_part_in_chance_without_an_answer_is_sent_again() {
     let client = fake.client(0).await;
     let client = client.with_retry_policy(RetryPolicy::with_total_time(Duration::from_millis(100)));
     let mut chance = Chance::new(TABLE, Some(PlayerId(ME)), Secret::from_bytes([0x5a; 32]), trust);
-    let tell = |chance: &mut Chance, what| {
+    let apply = |chance: &mut Chance, what| {
         let update = pb::TableUpdate { sequence: 0, record_time: None, what: Some(what) };
         chance.apply(&WatchMessage::Update(Box::new(update))).unwrap();
     };
     chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
-    tell(&mut chance, What::NextHand(next));
+    apply(&mut chance, What::NextHand(next));
     for method in ["commit_entropy", "reveal_entropy"] {
         fake.table().refusals.push_back(away());
         let error = client.contribute_entropy(TABLE, &mut chance).await.unwrap_err();
@@ -121,7 +121,7 @@ async fn a_part_in_chance_without_an_answer_is_sent_again() {
         client.contribute_entropy(TABLE, &mut chance).await.unwrap();
         let sent = fake.table().requests.iter().filter(|(sent, _)| *sent == method).count();
         assert_eq!(sent, 2, "{method}: without an answer, then with one");
-        let told = fake.table().log.last().and_then(|update| update.what.clone());
-        tell(&mut chance, told.expect("the closing"));
+        let closing = fake.table().log.last().and_then(|update| update.what.clone());
+        apply(&mut chance, closing.expect("the closing"));
     }
 }

@@ -11,7 +11,7 @@ use client::{Client, RetryPolicy};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1 as pb;
 use proto::table::v1::play_request::Message as PlayMessage;
-use proto::table::v1::play_response::Message as Heard;
+use proto::table::v1::play_response::Message as PlayAnswer;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
@@ -85,8 +85,8 @@ impl Table {
         self.send(&message(Message::Update(Box::new(update)), sequence));
     }
 
-    pub(crate) fn send(&mut self, told: &pb::WatchTableResponse) {
-        self.watchers.retain(|watcher| watcher.send(Ok(told.clone())).is_ok());
+    pub(crate) fn send(&mut self, response: &pb::WatchTableResponse) {
+        self.watchers.retain(|watcher| watcher.send(Ok(response.clone())).is_ok());
     }
 
     /// Ends every stream with this status.
@@ -140,8 +140,8 @@ impl Table {
             }
         };
         for update in self.log.iter().filter(|update| update.sequence > seen) {
-            let told = message(Message::Update(Box::new(update.clone())), update.sequence);
-            sender.send(Ok(told)).unwrap();
+            let response = message(Message::Update(Box::new(update.clone())), update.sequence);
+            sender.send(Ok(response)).unwrap();
         }
         sender.send(Ok(message(Message::CaughtUp(pb::CaughtUp {}), last))).unwrap();
         self.tokens.push(token.to_vec());
@@ -190,7 +190,10 @@ impl FakeServer {
     }
 
     /// Answers a message of a played stream.
-    async fn answer_message(&self, message: Option<PlayMessage>) -> Option<Result<Heard, Status>> {
+    async fn answer_message(
+        &self,
+        message: Option<PlayMessage>,
+    ) -> Option<Result<PlayAnswer, Status>> {
         let (request_id, part) = match message? {
             PlayMessage::Watch(_) | PlayMessage::AccessToken(_) => return None,
             PlayMessage::Act(act) => {
@@ -198,7 +201,7 @@ impl FakeServer {
                 let answer = self.act(Request::new(act)).await;
                 return Some(answer.map(|answer| {
                     let outcome = Some(pb::acted::Outcome::Done(answer.into_inner()));
-                    Heard::Acted(pb::Acted { request_id, outcome })
+                    PlayAnswer::Acted(pb::Acted { request_id, outcome })
                 }));
             }
             PlayMessage::CommitEntropy(commit) => {
@@ -217,7 +220,7 @@ impl FakeServer {
                 }
                 EntropyAnswer::Empty => None,
             };
-            Heard::Entropy(pb::EntropyTaken { request_id, outcome })
+            PlayAnswer::Entropy(pb::EntropyTaken { request_id, outcome })
         }))
     }
 
@@ -391,13 +394,13 @@ impl TableService for FakeServer {
             return Err(Status::invalid_argument("watch first"));
         };
         let mut seen = self.table().watch(&watch.resume_token);
-        let (sender, heard) = mpsc::unbounded_channel();
+        let (sender, receiver) = mpsc::unbounded_channel();
         let fake = self.clone();
         tokio::spawn(async move {
             loop {
-                let told = tokio::select! {
+                let next = tokio::select! {
                     seen = seen.recv() => match seen {
-                        Some(seen) => seen.map(Heard::Seen),
+                        Some(seen) => seen.map(PlayAnswer::Seen),
                         None => return,
                     },
                     asked = asked.message() => {
@@ -406,14 +409,14 @@ impl TableService for FakeServer {
                         answer
                     }
                 };
-                let broken = told.is_err();
-                let told = told.map(|told| pb::PlayResponse { message: Some(told) });
-                if sender.send(told).is_err() || broken {
+                let broken = next.is_err();
+                let response = next.map(|answer| pb::PlayResponse { message: Some(answer) });
+                if sender.send(response).is_err() || broken {
                     return;
                 }
             }
         });
-        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(heard))))
+        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(receiver))))
     }
 }
 

@@ -80,8 +80,8 @@ async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
         let update = pb::TableUpdate { sequence: got, record_time: None, what: Some(anything()) };
         fake.table().send(&message(Message::Update(Box::new(update)), got));
         let error = watch.next().await.unwrap_err();
-        let Error::Gap { expected: 41, got: told } = error else { panic!("{error}") };
-        assert_eq!(told, got);
+        let Error::Gap { expected: 41, got: received } = error else { panic!("{error}") };
+        assert_eq!(received, got);
         see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
         assert!(fake.table().tokens.iter().all(Vec::is_empty), "it starts over without a token");
     }

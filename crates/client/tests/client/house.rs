@@ -1,7 +1,7 @@
 //! A house that cheats: a table service over gRPC, with the keys of table and dealer, and a seat of
 //! its own. Against it play the clients that integrators use, each with its evidence on disk.
 //!
-//! Each guest has a line of its own to the house, so it can be told something else than the others.
+//! Each guest has a line of its own to the house, so it can be sent something else than the others.
 
 mod closings;
 mod demands;
@@ -48,14 +48,14 @@ const GUESTS: [Seat; 2] =
 
 /// Messages of the guests to the house.
 #[derive(Default)]
-struct Heard {
+struct Received {
     commitments: BTreeMap<u8, ClientCommitment>,
     reveals: BTreeMap<u8, Entropy>,
 }
 
 struct House {
     fixture: Arc<HandFixture>,
-    heard: Arc<Mutex<Heard>>,
+    received: Arc<Mutex<Received>>,
     /// The guests' clock.
     clock: Arc<ManualClock>,
 }
@@ -64,26 +64,26 @@ impl House {
     fn new() -> House {
         House {
             fixture: Arc::new(HandFixture::new("dice")),
-            heard: Arc::default(),
+            received: Arc::default(),
             clock: Arc::new(ManualClock::new(UnixMicros(1_700_000_000_000_000))),
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap()
+    fn received(&self) -> MutexGuard<'_, Received> {
+        self.received.lock().unwrap()
     }
 
     /// Seats the first guest, who commits.
     async fn seat_one(&self) -> Guest {
         let guest = self.seat(GUESTS[0]).await;
-        self.until(|heard| heard.commitments.len() == 1).await;
+        self.until(|received| received.commitments.len() == 1).await;
         guest
     }
 
     /// Seats both guests, who commit.
     async fn seat_both(&self) -> [Guest; 2] {
         let guests = [self.seat(GUESTS[0]).await, self.seat(GUESTS[1]).await];
-        self.until(|heard| heard.commitments.len() == 2).await;
+        self.until(|received| received.commitments.len() == 2).await;
         guests
     }
 
@@ -114,23 +114,23 @@ impl House {
         Guest { seat, line, directory, playing }
     }
 
-    /// A guest's line to the house. Every part in chance is heard, and gets its receipt.
+    /// A guest's line to the house. Every part in chance is kept, and gets its receipt.
     fn line(&self, seat: Seat, table: Table) -> FakeServer {
-        let (fixture, heard) = (Arc::clone(&self.fixture), Arc::clone(&self.heard));
+        let (fixture, received) = (Arc::clone(&self.fixture), Arc::clone(&self.received));
         FakeServer::new(table).on_entropy(Box::new(move |_, part| {
-            let mut heard = heard.lock().unwrap();
+            let mut received = received.lock().unwrap();
             let Seat { number, player } = seat;
             Ok(match part {
                 EntropyRequest::Commit(commit) => {
                     let commitment = commit.commitment.as_slice().try_into().unwrap();
                     let commitment = ClientCommitment(commitment);
-                    heard.commitments.insert(number, commitment);
+                    received.commitments.insert(number, commitment);
                     let row = ClosingRow { seat: number, player, commitment: Some(commitment) };
                     EntropyAnswer::Committed(fixture.receipt_of(&row, &commit.key))
                 }
                 EntropyRequest::Reveal(reveal) => {
                     let entropy = Entropy(reveal.entropy.as_slice().try_into().unwrap());
-                    heard.reveals.insert(number, entropy);
+                    received.reveals.insert(number, entropy);
                     EntropyAnswer::Revealed(Some(
                         fixture.reveal_receipt_of(number, player, entropy),
                     ))
@@ -151,21 +151,21 @@ impl House {
         view
     }
 
-    /// Waits until the guests have told this.
-    async fn until(&self, told: impl Fn(&Heard) -> bool) {
-        let heard = async {
-            while !told(&self.heard()) {
+    /// Waits until the guests have sent this.
+    async fn until(&self, done: impl Fn(&Received) -> bool) {
+        let reached = async {
+            while !done(&self.received()) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(LONGEST, heard).await.expect("the guests take part");
+        tokio::time::timeout(LONGEST, reached).await.expect("the guests take part");
     }
 
     /// Rows of the closing: the guests' commitments, and one to this number of the house's own.
     fn closing_rows(&self, own: &Entropy) -> Vec<ClosingRow> {
-        let heard = self.heard();
+        let received = self.received();
         let row = |Seat { number: seat, player }| {
-            let commitment = heard.commitments.get(&seat).copied();
+            let commitment = received.commitments.get(&seat).copied();
             ClosingRow { seat, player, commitment }
         };
         let commitment = self.fixture.commitment_of(HOUSE_SEAT, HOUSE_PLAYER, own);
@@ -177,9 +177,9 @@ impl House {
     /// Rows of the transcript: what the guests have revealed, and this number of the house's own.
     fn transcript_rows(&self, own: &Entropy) -> Vec<TranscriptRow> {
         let closed = self.closing_rows(own);
-        let heard = self.heard();
+        let received = self.received();
         let row = |ClosingRow { seat, player, commitment }| {
-            let entropy = if seat == HOUSE_SEAT { Some(own) } else { heard.reveals.get(&seat) };
+            let entropy = if seat == HOUSE_SEAT { Some(own) } else { received.reveals.get(&seat) };
             let status = if entropy.is_some() { RowStatus::Revealed } else { RowStatus::Absent };
             let commitment = commitment.unwrap_or(ClientCommitment([0; 32]));
             let entropy = entropy.copied().unwrap_or(Entropy([0; 32]));
@@ -194,7 +194,7 @@ impl House {
 
     /// The open hand, before anything is closed.
     fn open(&self) -> pb::Entropy {
-        let committed: Vec<u8> = self.heard().commitments.keys().copied().collect();
+        let committed: Vec<u8> = self.received().commitments.keys().copied().collect();
         pb::Entropy { roster: House::roster(), ..self.fixture.entropy(false, &committed) }
     }
 
@@ -228,7 +228,7 @@ struct Guest {
 }
 
 impl Guest {
-    fn tell(&self, what: What) {
+    fn send(&self, what: What) {
         self.line.table().push(what);
     }
 
@@ -241,7 +241,7 @@ impl Guest {
 
     /// Closes the table, at which the guest has found nothing. Returns its evidence.
     async fn leaves_content(self) -> Vec<Entry> {
-        self.tell(What::Closed(pb::TableClosed {}));
+        self.send(What::Closed(pb::TableClosed {}));
         self.line.table().end(pb::EndReason::TableClosed);
         let found = tokio::time::timeout(LONGEST, self.playing).await.expect("the table closes");
         assert_eq!(found.unwrap(), None);

@@ -134,7 +134,7 @@ async fn a_part_in_chance_is_taken_among_the_updates_and_through_breaks() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_after_the_message_it_was_found_in() {
+async fn what_is_wrong_is_reported_after_the_message_it_was_found_in() {
     let fake = dealing_server(|started| started.transcript[0] ^= 1);
     let client = fake.client(0).await.with_trusted_keys(HandFixture::new("dice").trusted_keys());
     let mut play = client.play(TABLE).contributing_entropy(PlayerId(ME));
@@ -218,8 +218,8 @@ async fn who_plays_blind_needs_no_key() {
     let fake = FakeServer::new(Table::default());
     let client = fake.client(0).await;
     assert!(matches!(client.check_keys(), Err(Error::NoDealerKey)));
-    let told = client.check_keys().unwrap_err().to_string();
-    assert!(!told.contains("  "), "{told}");
+    let error = client.check_keys().unwrap_err().to_string();
+    assert!(!error.contains("  "), "{error}");
     client.playing_blind().check_keys().unwrap();
 }
 
@@ -286,7 +286,7 @@ async fn a_commitment_is_answered_with_a_receipt() {
 
 /// A message that shows a violation also closes a number: the entropy for it stays here.
 #[tokio::test]
-async fn nothing_is_sent_over_a_violation_that_is_still_to_be_told() {
+async fn nothing_is_sent_over_a_violation_that_is_still_to_be_reported() {
     let next = || HandFixture { hand_no: HAND + 1, ..HandFixture::new("dice") };
     let (fixture, start) = (HandFixture::new("dice"), 1_700_000_000_000_000);
     let at = |micros| Some(wire::time::timestamp(primitives::UnixMicros(micros)));
@@ -308,8 +308,8 @@ async fn nothing_is_sent_over_a_violation_that_is_still_to_be_told() {
         fake.table().push_at(at(start), what);
     }
     let commitment = loop {
-        let told = play.next().await.unwrap();
-        if let Some(PlayMessage::Entropy(part)) = told {
+        let message = play.next().await.unwrap();
+        if let Some(PlayMessage::Entropy(part)) = message {
             break part.outcome.unwrap().unwrap().commitment;
         }
     };

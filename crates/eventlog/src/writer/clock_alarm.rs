@@ -20,16 +20,16 @@ pub(crate) struct ClockAlarm {
 
 impl ClockAlarm {
     pub(super) fn report_off(&self, log: &str, off: ClockSkew) {
-        let mut told = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
-            *told = Some(Instant::now());
+        let mut last = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() >= LOG_INTERVAL) {
+            *last = Some(Instant::now());
             tracing::error!(log, %off, "a clock is wrong: the log takes nothing");
         }
     }
 
     pub(super) fn report_right(&mut self, log: &str) {
-        let told = self.last_logged.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if told.take().is_some() {
+        let last = self.last_logged.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if last.take().is_some() {
             tracing::info!(log, "the clocks agree again: the log goes on");
         }
     }

@@ -51,7 +51,7 @@ enum FenceMismatch {
     Unknown,
 }
 
-/// Duration from which a commit may have been told not to wait for its replica.
+/// Duration from which a commit may have been set not to wait for its replica.
 const SLOW_COMMIT: Duration = Duration::from_secs(1);
 
 impl Writer {

@@ -29,10 +29,10 @@ impl Writer {
     /// Whether a batch that begins at `from` in the backlog could go ahead, as far as the caches
     /// tell.
     pub(super) fn can_pipeline(&mut self, from: usize) -> bool {
-        let mut crowd = self.backlog.iter().skip(from).take(MIN_PIPELINED_ENTRIES);
+        let mut waiting = self.backlog.iter().skip(from).take(MIN_PIPELINED_ENTRIES);
         self.store.pipelines_entries()
             && self.cpu_headroom.is_available()
-            && crowd.all(|it| {
+            && waiting.all(|it| {
                 it.group_start().is_none() && it.streams().all(|it| self.heads.contains(it))
             })
     }

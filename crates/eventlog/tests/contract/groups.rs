@@ -118,7 +118,9 @@ pub(crate) async fn a_repeat_refuses_its_group_and_those_after_it(
 }
 
 /// Two groups with the same request, both queued before the first is answered.
-pub(crate) async fn a_repeat_of_what_is_being_written_is_told(world: World) -> anyhow::Result<()> {
+pub(crate) async fn a_repeat_of_what_is_being_written_is_answered(
+    world: World,
+) -> anyhow::Result<()> {
     let log = world.open().await?;
     let once = || vec![answering(request(1), "x")];
     let first = log.append_group(group(0, once()));

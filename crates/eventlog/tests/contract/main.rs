@@ -46,7 +46,7 @@ over_both_stores! {
     order:
         a_new_log_is_empty
         concurrent_callers_get_one_order
-        crowds_get_one_order
+        many_appends_get_one_order
         what_is_read_is_what_was_written
         recorded_time_never_steps_back
         entries_over_the_limits_are_refused
@@ -69,13 +69,13 @@ over_both_stores! {
         a_group_has_the_time_it_says
         a_group_elsewhere_is_misplaced
         a_repeat_refuses_its_group_and_those_after_it
-        a_repeat_of_what_is_being_written_is_told
+        a_repeat_of_what_is_being_written_is_answered
         groups_that_cannot_be_are_refused;
     owners:
         an_owner_who_renews_keeps_the_log
         the_lease_of_a_silent_owner_ends
         taking_over_stops_the_owner
-        an_owner_who_asks_hears_of_the_other
+        an_owner_who_asks_learns_of_the_other
         an_idle_owner_notices_too
         closing_writes_what_waits_and_lets_the_next_in
         the_saved_tree_is_a_convenience;

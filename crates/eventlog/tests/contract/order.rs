@@ -79,16 +79,17 @@ pub(crate) async fn concurrent_callers_get_one_order(world: World) -> anyhow::Re
 }
 
 /// Enough entries for batches that go ahead of their turn.
-pub(crate) async fn crowds_get_one_order(world: World) -> anyhow::Result<()> {
+pub(crate) async fn many_appends_get_one_order(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let callers = (0..200_u8).map(|n| {
         let log = log.clone();
         tokio::spawn(async move {
-            let mut told = Vec::new();
+            let mut appended = Vec::new();
             for round in 0..5 {
-                told.push(log.append(entry(vec![new_event(stream(n % 90), &[n, round])])).await?);
+                appended
+                    .push(log.append(entry(vec![new_event(stream(n % 90), &[n, round])])).await?);
             }
-            anyhow::Ok((n, told))
+            anyhow::Ok((n, appended))
         })
     });
     let mut receipts = Vec::new();
@@ -98,9 +99,9 @@ pub(crate) async fn crowds_get_one_order(world: World) -> anyhow::Result<()> {
     let events = all(&log).await?;
     assert_eq!((events.len(), log.size()), (1000, 1000));
     lawful(&events);
-    for (n, told) in &receipts {
-        assert!(told.is_sorted_by_key(|receipt| receipt.first), "in the order of his calls");
-        for (receipt, round) in told.iter().zip(0..) {
+    for (n, appended) in &receipts {
+        assert!(appended.is_sorted_by_key(|receipt| receipt.first), "in the order of his calls");
+        for (receipt, round) in appended.iter().zip(0..) {
             let event = &events[usize::try_from(receipt.first.0)?];
             assert_eq!(event.payload, [*n, round].as_slice());
             assert_eq!(

@@ -65,7 +65,7 @@ pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<
 }
 
 /// ARCHITECTURE.md §2.3.
-pub(crate) async fn an_owner_who_asks_hears_of_the_other(world: World) -> anyhow::Result<()> {
+pub(crate) async fn an_owner_who_asks_learns_of_the_other(world: World) -> anyhow::Result<()> {
     let first = world.open().await?;
     first.confirm_ownership().await?;
     first.append(note(1)).await?;

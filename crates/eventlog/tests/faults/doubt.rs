@@ -101,9 +101,9 @@ async fn a_doubt_that_cannot_end_stops_the_log() -> anyhow::Result<()> {
 async fn an_owner_that_is_cut_off_says_so_before_and_after_its_lease() -> anyhow::Result<()> {
     let store = MemStore::new();
     let log = open(&store).await?;
-    let (told, mut heard) = tokio::sync::watch::channel("nothing");
+    let (sender, mut receiver) = tokio::sync::watch::channel("nothing");
     tokio::spawn(log.report_writes(move |writes| {
-        told.send_replace(match writes {
+        sender.send_replace(match writes {
             WriteHealth::Accepted => "taken",
             WriteHealth::Outage(_) => "trouble",
             WriteHealth::LeaseExpired(_) => "silence",
@@ -111,7 +111,7 @@ async fn an_owner_that_is_cut_off_says_so_before_and_after_its_lease() -> anyhow
     }));
     let mut until = async |what: &str| {
         let began = Instant::now();
-        timeout(Duration::from_secs(60), heard.wait_for(|heard| *heard == what)).await??;
+        timeout(Duration::from_secs(60), receiver.wait_for(|state| *state == what)).await??;
         anyhow::Ok(began.elapsed())
     };
     until("taken").await?;

@@ -161,7 +161,7 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_log_tells_everyone_who_waits() -> anyhow::Result<()> {
+async fn a_lost_log_fails_everyone_who_waits() -> anyhow::Result<()> {
     let store = MemStore::new();
     let limits = Limits { batch_events: 2, ..Limits::default() };
     let log = Log::open(store.clone(), Options { limits, ..options() }).await?;
@@ -172,8 +172,8 @@ async fn a_lost_log_tells_everyone_who_waits() -> anyhow::Result<()> {
         assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
     }
     timeout(Duration::from_secs(1), log.stopped().cancelled()).await?;
-    let told = futures_util::StreamExt::next(&mut events).await;
-    assert!(matches!(told, Some(Err(ReadError::Stopped))), "{told:?}");
+    let read = futures_util::StreamExt::next(&mut events).await;
+    assert!(matches!(read, Some(Err(ReadError::Stopped))), "{read:?}");
     assert_eq!(payloads(&all(&log).await?), [1]);
     let outcome = log.append(entry(20)).await;
     assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
@@ -182,7 +182,7 @@ async fn a_lost_log_tells_everyone_who_waits() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn doubt_about_a_lost_log_is_told_as_lost() -> anyhow::Result<()> {
+async fn doubt_about_a_lost_log_is_reported_as_lost() -> anyhow::Result<()> {
     for (fault, written) in [(Fault::InDoubtNotWritten, vec![]), (Fault::InDoubtWritten, vec![1])] {
         let store = MemStore::new();
         let log = open(&store).await?;
@@ -402,29 +402,29 @@ async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> 
 }
 
 /// Entries for two batches of plain entries, one sent ahead of the other.
-const CROWDS: std::ops::Range<u8> = 100..180;
+const TWO_BATCHES: std::ops::Range<u8> = 100..180;
 
 #[tokio::test(start_paused = true)]
-async fn two_crowds_of_unknown_outcome_are_written_once() -> anyhow::Result<()> {
+async fn two_batches_of_unknown_outcome_are_written_once() -> anyhow::Result<()> {
     for (first, second) in pairs_of_faults() {
         let (store, log) = opened_with([first, second]).await?;
         let mut places = Vec::new();
-        for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
+        for outcome in join_all(TWO_BATCHES.map(|n| log.append(entry(n)))).await {
             places.push(outcome?.first.0);
         }
         assert_eq!(places, (3..83).collect::<Vec<_>>(), "{first:?}, {second:?}");
         let written = payloads(&all(&log).await?);
-        assert_eq!(written[3..], CROWDS.collect::<Vec<_>>(), "{first:?}, {second:?}");
+        assert_eq!(written[3..], TWO_BATCHES.collect::<Vec<_>>(), "{first:?}, {second:?}");
         assert_eq!(store.pipelined_appends(), 1, "{first:?}, {second:?}");
     }
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> anyhow::Result<()> {
+async fn a_batch_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> anyhow::Result<()> {
     for (second, lost) in [(Fault::InDoubtNotWritten, true), (Fault::Unavailable, false)] {
         let (store, log) = opened_with(never_written(second)).await?;
-        for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
+        for outcome in join_all(TWO_BATCHES.map(|n| log.append(entry(n)))).await {
             let as_it_must_be = match &outcome {
                 Err(AppendError::Lost) => lost,
                 Err(AppendError::Unavailable { .. }) => !lost,

@@ -75,7 +75,7 @@ fn seats_are_any_numbers_in_order() {
 
 /// history/SPEC.md §6.3.
 #[test]
-fn a_line_that_cannot_be_next_is_told_by_its_number() {
+fn a_line_that_cannot_be_next_is_reported_by_its_number() {
     check("p1 stand", "p2 stand", 3, "it is p1's turn");
     check("p1 stand", "p3 stand", 3, "no p3 in this hand");
     check("p1 stand", "p9 stand", 3, "`p9` is neither");
@@ -115,7 +115,7 @@ fn a_line_that_cannot_be_next_is_told_by_its_number() {
 
 /// history/SPEC.md §4.5, §6.3.
 #[test]
-fn cards_that_cannot_be_there_are_told() {
+fn cards_that_cannot_be_there_are_reported() {
     check("p2 C12 F5", "p2 C12 S10", 2, "cannot be there");
     check("p2 C12 F5", "p2 C12 C12", 2, "cannot be there");
     check("p2 C12 F5", "p2 C12 F16", 2, "no card `F16`");
@@ -149,14 +149,17 @@ fn stops_before(line: &str) -> serde_json::Value {
 /// history/SPEC.md §7.1, §7.3.
 #[test]
 fn a_hand_may_stop_anywhere_and_says_what_is_next() {
-    let told = stops_before("d deal p1");
-    assert_eq!(told["next"], serde_json::json!({ "actor": "d", "legal": ["deal p1"] }));
-    assert_eq!(told["complete"], false);
-    assert_eq!(told["settlement"], serde_json::json!([]));
-    assert_eq!(told["winners"], serde_json::json!([]));
-    assert_eq!(told["finishing_stacks"], serde_json::json!([90, 90]));
-    assert_eq!(told["finishing_sabacc_pot"], 50);
-    assert_eq!(told["hands"][0], serde_json::json!({ "player": "p1", "cards": [], "rank": null }));
+    let reported = stops_before("d deal p1");
+    assert_eq!(reported["next"], serde_json::json!({ "actor": "d", "legal": ["deal p1"] }));
+    assert_eq!(reported["complete"], false);
+    assert_eq!(reported["settlement"], serde_json::json!([]));
+    assert_eq!(reported["winners"], serde_json::json!([]));
+    assert_eq!(reported["finishing_stacks"], serde_json::json!([90, 90]));
+    assert_eq!(reported["finishing_sabacc_pot"], 50);
+    assert_eq!(
+        reported["hands"][0],
+        serde_json::json!({ "player": "p1", "cards": [], "rank": null })
+    );
     let legal = serde_json::json!(["draw", "trade S10|T9", "stand", "lock S10|T9"]);
     assert_eq!(
         stops_before("p1 stand")["next"],
@@ -175,13 +178,13 @@ fn a_hand_may_stop_anywhere_and_says_what_is_next() {
 fn one_amount_is_a_range_too() {
     let short = HAND.replace("[100, 100]", "[14, 100]");
     let at = short.find("  \"p1 bet 10").unwrap();
-    let told = report(&replay(&only(&format!("{}]\n", &short[..at]))).unwrap());
-    assert_eq!(told.next.unwrap().legal, ["check", "bet 4..4", "fold"]);
+    let reported = report(&replay(&only(&format!("{}]\n", &short[..at]))).unwrap());
+    assert_eq!(reported.next.unwrap().legal, ["check", "bet 4..4", "fold"]);
 }
 
 /// history/SPEC.md §5.3.
 #[test]
-fn a_hand_that_is_not_over_must_not_tell_its_end() {
+fn a_hand_that_is_not_over_must_not_state_its_end() {
     for end in ["settlement = []", "finishing_stacks = [1, 2]", "finishing_sabacc_pot = 0"] {
         let at = HAND.find("  \"p1 bet 10").unwrap();
         let (action, why) = broken(&format!("{}]\n{end}\n", &HAND[..at]));
@@ -196,9 +199,9 @@ fn a_hidden_card_ends_the_replay_before_its_line() {
     let hidden = with("d deal p2 C12 F5", "d deal p2 ?? ??");
     let replayed = replay(&only(&hidden)).unwrap();
     assert!(!replayed.complete);
-    let told = report(&replayed);
-    assert_eq!(told.next.unwrap().legal, ["deal p2"]);
-    assert!(told.settlement.is_empty());
+    let reported = report(&replayed);
+    assert_eq!(reported.next.unwrap().legal, ["deal p2"]);
+    assert!(reported.settlement.is_empty());
     // Lines after it are not read, and the end is not compared.
     let nonsense = hidden.replace("p2 match", "p2 dances").replace("main 30", "main 31");
     assert!(!replay(&only(&nonsense)).unwrap().complete);
@@ -211,7 +214,7 @@ fn a_hidden_card_ends_the_replay_before_its_line() {
 }
 
 #[test]
-fn words_tell_everything_a_person_wants_to_know() {
+fn words_say_everything_a_person_wants_to_know() {
     let hand = only(HAND);
     let words = report(&replay(&hand).unwrap()).to_text(&hand.players);
     for part in [

@@ -119,8 +119,8 @@ fn made_up_hands_are_complete_and_the_replay_agrees() {
             panic!("{error}\n{}", history::write(std::slice::from_ref(hand)))
         });
         assert!(replayed.complete);
-        let told = report(&replayed);
-        assert_eq!(Some(told.settlement), hand.settlement);
+        let reported = report(&replayed);
+        assert_eq!(Some(reported.settlement), hand.settlement);
     });
 }
 
@@ -223,14 +223,14 @@ fn a_history_of_a_prefix_is_fine_too() {
             prefix.finishing_carried_pot = None;
             let replayed = replay(&prefix).unwrap();
             assert!(!replayed.complete);
-            let told = report(&replayed).next.unwrap();
+            let next = report(&replayed).next.unwrap();
             let actor = hand.actions[end].split(' ').next().unwrap();
             let leaves = hand.actions[end].ends_with(" leave");
-            assert!(leaves || told.actor == actor, "{told:?} {}", hand.actions[end]);
+            assert!(leaves || next.actor == actor, "{next:?} {}", hand.actions[end]);
             let rest = hand.actions[end].split_once(' ').unwrap().1;
             let verb = rest.split(' ').next().unwrap();
-            let listed = told.legal.iter().any(|legal| legal.split(' ').next() == Some(verb));
-            assert!(leaves || listed, "{told:?} {rest}");
+            let listed = next.legal.iter().any(|legal| legal.split(' ').next() == Some(verb));
+            assert!(leaves || listed, "{next:?} {rest}");
         }
     }
 }

@@ -53,9 +53,9 @@ pub(super) fn capture(
     ledger: &Ledger,
     now: UnixMicros,
     id: RequestId,
-    wish: &Capture,
+    command: &Capture,
 ) -> Result<Vec<Event>, Refusal> {
-    let Capture { hold, amount, keep_rest } = *wish;
+    let Capture { hold, amount, keep_rest } = *command;
     if amount.is_zero() {
         return Err(Refusal::ZeroLeg);
     }

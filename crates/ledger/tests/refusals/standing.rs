@@ -180,7 +180,7 @@ fn time_counts_while_credits_are_at_any_table_and_once_at_several() {
 }
 
 #[test]
-fn less_than_ten_minutes_are_told_of_long_limits_too() {
+fn less_than_ten_minutes_are_reported_of_long_limits_too() {
     let mut ledger = given();
     at(&mut ledger, NOW, [time_limit(700)]);
     let later = |seconds: u64| UnixMicros(NOW.0 + seconds * SECOND);
@@ -189,7 +189,7 @@ fn less_than_ten_minutes_are_told_of_long_limits_too() {
 }
 
 #[test]
-fn the_weightiest_bar_is_the_one_that_is_told() {
+fn the_weightiest_bar_is_the_one_that_is_reported() {
     let mut ledger = given();
     at(&mut ledger, NOW, [loss_limit(LimitSetter::Player, 0)]);
     assert!(matches!(restriction(&ledger, NOW), Some(Restriction::Limit(_))));

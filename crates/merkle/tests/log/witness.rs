@@ -51,7 +51,7 @@ fn what_does_not_follow_is_refused_by_name() {
 }
 
 #[test]
-fn strangers_and_forgers_are_told_apart() {
+fn strangers_and_forgers_are_distinguished() {
     let asked = request(0, 300);
     assert_eq!(asked.check(None, None), Err(Unwitnessed::Unknown));
     assert_eq!(asked.origin(), log_key().public().name().as_str());

@@ -51,7 +51,7 @@ enum CosignatureError {
 /// Sends every new checkpoint to a witness until the notary is dropped.
 pub fn push_checkpoints(notary: &Notary, invited: WitnessEndpoint, fetch: Arc<HttpClient>) {
     notary.add_witness(invited.key.clone());
-    let (desk, mut shown) = (Arc::downgrade(&notary.shared), notary.watch());
+    let (shared, mut shown) = (Arc::downgrade(&notary.shared), notary.watch());
     tokio::spawn(async move {
         let (mut known, mut pause) = (None, RETRY_DELAY);
         // A checkpoint that was published before the subscription counts too.
@@ -62,7 +62,7 @@ pub fn push_checkpoints(notary: &Notary, invited: WitnessEndpoint, fetch: Arc<Ht
                 // Nothing but cosignatures has changed.
                 continue;
             }
-            let Some(notary) = desk.upgrade().map(|desk| Notary { shared: desk }) else { return };
+            let Some(notary) = shared.upgrade().map(|shared| Notary { shared }) else { return };
             match request_cosignature(&notary, &now, &invited, &fetch, known.unwrap_or(0)).await {
                 Ok(by) => {
                     known = Some(now.head().size);

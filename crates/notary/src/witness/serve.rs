@@ -111,8 +111,8 @@ impl Service<Request<Body>> for WitnessService {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let desk = self.clone();
-        Box::pin(async move { Ok(desk.answer(request).await) })
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
     }
 }
 

@@ -11,7 +11,7 @@ use chassis::serve::{self, Health, Server};
 use http::{StatusCode, Uri};
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{Checkpoint, Signer, TreeHead};
-use notary::witness::{Witness, WitnessDesk, WitnessEndpoint, WitnessError, push_checkpoints};
+use notary::witness::{Witness, WitnessEndpoint, WitnessError, WitnessService, push_checkpoints};
 use system::clock::SystemClock;
 
 use crate::harness::Harness;
@@ -35,11 +35,11 @@ impl WitnessServer {
         let witness = Arc::new(Witness::open(witness_key(), logs, folder).unwrap());
         let bound = serve::bind(address.parse().unwrap()).await.unwrap();
         let url = format!("http://{}", bound.address()).parse().unwrap();
-        let desk = WitnessDesk::new(witness.clone(), Arc::new(SystemClock::new()));
+        let service = WitnessService::new(witness.clone(), Arc::new(SystemClock::new()));
         let drain = Drain::new(Duration::from_millis(100));
         let mut server = Server::new(Limits::public(), Health::new(), drain.clone());
         server.http1 = true;
-        tokio::spawn(server.run(bound, desk));
+        tokio::spawn(server.run(bound, service));
         WitnessServer { witness, url, drain }
     }
 

@@ -3,8 +3,8 @@ use crate::ruleset::FieldValue;
 use crate::variant::{ALL, Variant, variant};
 
 /// The whole text on one line.
-fn flat(told: &Explanation) -> String {
-    told.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+fn flat(explanation: &Explanation) -> String {
+    explanation.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn text(rules: &RuleSet) -> String {
@@ -106,9 +106,10 @@ fn the_amounts_of_a_table_are_in_its_words() {
 fn every_kind_of_hand_has_an_example_that_is_one() {
     // The variant that only tests play has no kinds of hand.
     for variant in ALL.iter().filter(|variant| variant.id != "highest") {
-        let told = explain(&RuleSet::defaults(variant), Clock::default());
-        assert_eq!(told.sections.len(), 6, "{variant:?}");
-        let ranking = told.sections.iter().find(|section| section.heading == "What beats what");
+        let explanation = explain(&RuleSet::defaults(variant), Clock::default());
+        assert_eq!(explanation.sections.len(), 6, "{variant:?}");
+        let ranking =
+            explanation.sections.iter().find(|section| section.heading == "What beats what");
         let examples: Vec<&Example> =
             ranking.unwrap().items.iter().filter_map(|item| item.example.as_ref()).collect();
         assert!(examples.len() >= 5, "{variant:?}");
@@ -116,11 +117,15 @@ fn every_kind_of_hand_has_an_example_that_is_one() {
             assert!(!cards.is_empty() && rank.is_some(), "{variant:?} {cards:?}");
         }
         assert!(
-            told.sections
+            explanation
+                .sections
                 .iter()
                 .all(|section| !section.paragraphs.is_empty() || !section.items.is_empty())
         );
-        assert!(told.to_string().lines().all(|line| line.chars().count() <= 92), "{told}");
+        assert!(
+            explanation.to_string().lines().all(|line| line.chars().count() <= 92),
+            "{explanation}"
+        );
     }
 }
 
@@ -128,8 +133,8 @@ fn every_kind_of_hand_has_an_example_that_is_one() {
 fn examples_stand_in_the_order_in_which_they_win() {
     let ranks = |ranking: &str| {
         let dice = rules(variant("dice").unwrap(), &[("ranking", named(ranking))]).unwrap();
-        let told = explain(&dice, Clock::default());
-        let items = told.sections.into_iter().flat_map(|section| section.items);
+        let explanation = explain(&dice, Clock::default());
+        let items = explanation.sections.into_iter().flat_map(|section| section.items);
         items.filter_map(|item| Some(item.example?.rank_text())).collect::<Vec<_>>()
     };
     assert_eq!(ranks("signed")[3..6], ["total 22", "total 5", "total -22"]);

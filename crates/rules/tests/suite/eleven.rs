@@ -279,8 +279,8 @@ fn the_announcement_is_everybodys_and_drawn_cards_are_not() {
     assert_eq!(refused, None);
     let GameState::Eleven(state) = view(&hand, Viewer::Public).game else { panic!() };
     let face = |face: u8| P42.faces().nth(face.into());
-    let told = state.announced.map(|told| (face(told.wild), face(told.clone)));
-    assert_eq!(told, Some((Some("6S"), Some("1H"))));
+    let announced = state.announced.map(|it| (face(it.wild), face(it.clone)));
+    assert_eq!(announced, Some((Some("6S"), Some("1H"))));
     assert!(state.stood.is_empty());
     let event = notation::read(&hand, "d deal p1 1D").unwrap();
     let seen = |viewer| rules::censor(&hand, &event, viewer).unwrap().to_string();

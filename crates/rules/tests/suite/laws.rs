@@ -194,14 +194,14 @@ fn replays(setup: &Setup, seed: u64) {
 fn hides(setup: &Setup, seed: u64) {
     let viewers: Vec<Viewer> =
         (0..setup.seats.len()).map(|n| Viewer::Player(nth(n))).chain([Viewer::Public]).collect();
-    let mut told: Vec<BTreeSet<Card>> = vec![BTreeSet::new(); viewers.len()];
-    let look = |hand: &Hand, told: &[BTreeSet<Card>]| {
-        for (&viewer, told) in viewers.iter().zip(told) {
+    let mut learned: Vec<BTreeSet<Card>> = vec![BTreeSet::new(); viewers.len()];
+    let look = |hand: &Hand, learned: &[BTreeSet<Card>]| {
+        for (&viewer, learned) in viewers.iter().zip(learned) {
             for (n, place) in view(hand, viewer).players.iter().enumerate() {
                 let holder = nth(n);
                 for card in place.cards.iter().filter_map(|seen| seen.card) {
                     let own = viewer == Viewer::Player(holder);
-                    let known = own || told.contains(&card) || hand.is_shown(holder);
+                    let known = own || learned.contains(&card) || hand.is_shown(holder);
                     assert!(known, "{viewer:?} sees a card of {holder}");
                     assert!(own || hand.cards_of(holder).contains(&card));
                 }
@@ -209,20 +209,20 @@ fn hides(setup: &Setup, seed: u64) {
         }
     };
     let hand = each_event(setup, seed, |hand, event| {
-        look(hand, &told);
+        look(hand, &learned);
         if matches!(event, Event::Chance(rules::Outcome::Shuffled)) {
-            told.iter_mut().for_each(BTreeSet::clear);
+            learned.iter_mut().for_each(BTreeSet::clear);
             // Cards that lie face up stay known.
             for (n, place) in view(hand, Viewer::Public).players.iter().enumerate() {
                 let up = place.cards.iter().filter(|seen| seen.locked).filter_map(|seen| seen.card);
                 let up: Vec<Card> = up.collect();
                 assert!(up.iter().all(|card| hand.cards_of(nth(n)).contains(card)));
-                told.iter_mut().for_each(|told| told.extend(&up));
+                learned.iter_mut().for_each(|learned| learned.extend(&up));
             }
         }
-        for (&viewer, told) in viewers.iter().zip(&mut told) {
+        for (&viewer, learned) in viewers.iter().zip(&mut learned) {
             let Some(seen) = censor(hand, event, viewer) else { continue };
-            told.extend(seen.words.iter().filter_map(|word| match word {
+            learned.extend(seen.words.iter().filter_map(|word| match word {
                 Word::Card(card) => *card,
                 Word::Amount(_)
                 | Word::Number(_)
@@ -232,7 +232,7 @@ fn hides(setup: &Setup, seed: u64) {
             }));
         }
     });
-    look(&hand, &told);
+    look(&hand, &learned);
 }
 
 fn nth(n: usize) -> Player {

@@ -56,19 +56,19 @@ proptest! {
 
     /// rules/SPEC.md §3.5.
     #[test]
-    fn lines_tell_nobody_a_card_that_somebody_else_hides(seed: u64) {
+    fn lines_show_nobody_a_card_that_somebody_else_hides(seed: u64) {
         for game in GAMES {
             let setup = any_setup(variant(game).unwrap(), &mut chooser(seed));
             let mut hand = Hand::try_new(&setup).unwrap();
             each_step(&mut hand, seed, |before, event, after| {
                 let viewers = after.players().map(Viewer::Player).chain([Viewer::Public]);
                 for viewer in viewers {
-                    let told = visible_cards(before, event, viewer);
+                    let visible = visible_cards(before, event, viewer);
                     // Folded cards are in the discards and may be dealt again.
                     for holder in after.live().iter() {
                         let open = viewer == Viewer::Player(holder) || after.is_shown(holder);
                         let hidden = |card: &Card| after.cards_of(holder).contains(card);
-                        hides(open || !told.iter().any(hidden), game, viewer, holder);
+                        hides(open || !visible.iter().any(hidden), game, viewer, holder);
                     }
                 }
             });

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pair_is_told_apart_from_a_difference() {
+    fn a_pair_is_distinguished_from_a_difference() {
         let check = |codes: &[&str], expected: &str| {
             assert_eq!(hint(&pb::KesselState::default(), codes), expected, "{codes:?}");
         };

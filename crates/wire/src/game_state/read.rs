@@ -96,9 +96,9 @@ impl GameStateReader<'_> {
     fn force(self, state: &pb::ForceState) -> Result<ForceState, BadField> {
         let pb::ForceState { alignments } = state;
         let mut sides = [None; Player::MAX as usize];
-        for told in alignments {
-            let pb::ForceAlignment { seat, side: _ } = told;
-            let side = match told.side() {
+        for alignment in alignments {
+            let pb::ForceAlignment { seat, side: _ } = alignment;
+            let side = match alignment.side() {
                 pb::ForceSide::Light => Side::Light,
                 pb::ForceSide::Dark => Side::Dark,
                 pb::ForceSide::Unspecified => {

@@ -39,10 +39,10 @@ fn every_state_is_read_as_it_was_written() {
     each_step(|hand| {
         let deck = hand.rules().variant().deck;
         for viewer in hand.players().map(Viewer::Player).chain([Viewer::Public, Viewer::Auditor]) {
-            let told = write(&game_state(hand, viewer), deck, &seats());
-            let read = GameStateReader { deck, seats: &seats() }.read(&told);
+            let message = write(&game_state(hand, viewer), deck, &seats());
+            let read = GameStateReader { deck, seats: &seats() }.read(&message);
             let again = read.map(|state| write(&state, deck, &seats()));
-            assert_eq!(again.as_ref(), Ok(&told), "{hand:?}");
+            assert_eq!(again.as_ref(), Ok(&message), "{hand:?}");
         }
     });
 }
@@ -51,10 +51,10 @@ fn every_state_is_read_as_it_was_written() {
 fn every_rank_is_read_as_it_was_written() {
     let mut kinds = std::collections::BTreeSet::new();
     let mut check = |rank: Rank| {
-        let told = ranks::write(rank);
-        assert_eq!(told.text, rank.to_string());
-        assert_eq!(ranks::read(&told), Ok(rank));
-        kinds.insert(told.kind);
+        let message = ranks::write(rank);
+        assert_eq!(message.text, rank.to_string());
+        assert_eq!(ranks::read(&message), Ok(rank));
+        kinds.insert(message.kind);
     };
     each_step(|hand| {
         let ends = hand.settlement().into_iter().flat_map(|end| &end.hands);

@@ -26,7 +26,7 @@ fn file(folder: &Path, name: &str, content: &str) -> String {
 }
 
 #[test]
-fn keys_come_from_files_and_nothing_of_them_is_told() {
+fn keys_come_from_files_and_nothing_of_them_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let pem = file(folder.path(), "commitments.pem", PEM);
     let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
@@ -67,7 +67,7 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
 }
 
 #[test]
-fn what_is_missing_is_told_all_at_once() {
+fn what_is_missing_is_reported_all_at_once() {
     let error = parse("").err().unwrap();
     for key in ["seed_key", "database_url", "origin", "log_key", "issuer_keys"] {
         assert!(error.contains(key), "{key} in {error}");

@@ -21,7 +21,7 @@ pub(super) struct AuditedHand {
     /// Logs of whose witnesses none had signed in time.
     pub(super) uncosigned: Vec<String>,
     pub(super) response: pb::AuditHandResponse,
-    /// The hand as each viewer is told it.
+    /// The hand's histories, one for each viewer.
     pub(super) histories: Result<Histories, ApiRefusal>,
 }
 

@@ -1,6 +1,6 @@
-//! A hand as each viewer is told it.
+//! Histories of a hand, one for each viewer.
 
-use audit::hand::{HandPlayer, HandRecords, ToldHand};
+use audit::hand::{HandPlayer, HandRecords, ViewerHistory};
 use primitives::PlayerId;
 use prost::Message as _;
 use proto::common::v1::ErrorReason;
@@ -39,7 +39,7 @@ impl Histories {
             let words = "the hand is in play: ask again when it has ended";
             return Err(api_refusal(ErrorReason::HandInPlay, words));
         }
-        let told = audit::hand::histories(records, ENGINE).map_err(|why| {
+        let histories = audit::hand::histories(records, ENGINE).map_err(|why| {
             if is_seed_open {
                 let words = format!("the hand cannot be written down: {why}");
                 return api_refusal(ErrorReason::Corrupt, words);
@@ -47,20 +47,20 @@ impl Histories {
             let words = "the hand's seed is not open yet: ask again when it is";
             api_refusal(ErrorReason::SeedNotOpen, words)
         })?;
-        Ok(Histories(told.into_iter().map(History::of).collect()))
+        Ok(Histories(histories.into_iter().map(History::of).collect()))
     }
 
     /// The history for a player, where they were dealt in; else as everybody sees it.
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn told(&self, player: Option<PlayerId>) -> Result<&History, ApiRefusal> {
+    pub(super) fn history_for(&self, player: Option<PlayerId>) -> Result<&History, ApiRefusal> {
         let is_of = |history: &&History| {
             player.is_some() && history.viewer.map(|viewer| viewer.player) == player
         };
         let public = || self.0.iter().find(|history| history.viewer.is_none());
-        let told = self.0.iter().find(is_of).or_else(public);
-        told.ok_or_else(|| api_refusal(ErrorReason::Corrupt, "the hand has no history"))
+        let found = self.0.iter().find(is_of).or_else(public);
+        found.ok_or_else(|| api_refusal(ErrorReason::Corrupt, "the hand has no history"))
     }
 
     /// Bytes that the histories take.
@@ -70,8 +70,8 @@ impl Histories {
 }
 
 impl History {
-    fn of(told: ToldHand) -> History {
-        let ToldHand { viewer, history } = told;
+    fn of(viewed: ViewerHistory) -> History {
+        let ViewerHistory { viewer, history } = viewed;
         let message = wire::history::write(&history);
         History { viewer, history: message, text: ::history::write(&[history]) }
     }
@@ -104,19 +104,19 @@ mod tests {
         let players: Vec<_> = histories.0.iter().filter_map(|history| history.viewer).collect();
         assert!(players.len() > 1);
         for player in &players {
-            let told = histories.told(Some(player.player)).unwrap();
-            assert_eq!(told.viewer, Some(*player));
-            let read = ::history::read(told.text.as_bytes()).unwrap().remove(0).unwrap();
-            assert_eq!(wire::history::write(&read), told.history);
+            let viewed = histories.history_for(Some(player.player)).unwrap();
+            assert_eq!(viewed.viewer, Some(*player));
+            let read = ::history::read(viewed.text.as_bytes()).unwrap().remove(0).unwrap();
+            assert_eq!(wire::history::write(&read), viewed.history);
         }
         for stranger in [None, Some(PlayerId([0xee; 16]))] {
-            assert_eq!(histories.told(stranger).unwrap().viewer, None);
+            assert_eq!(histories.history_for(stranger).unwrap().viewer, None);
         }
         assert!(histories.bytes() > histories.0[0].text.len());
     }
 
     #[test]
-    fn what_cannot_be_told_says_why() {
+    fn what_cannot_be_written_says_why() {
         let refused = |name, progress| histories(name, progress).map(drop).unwrap_err();
         assert_eq!(refused("suspended-with-secrets", IN_PLAY), ErrorReason::HandInPlay);
         // It could be replayed, and has not ended by its table's word.

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_calls_is_told_apart_by_role_and_address() {
+    fn whoever_calls_is_distinguished_by_role_and_address() {
         let mut request = Request::new(());
         request.extensions_mut().insert(CallerAddress(IpAddr::from([192, 0, 2, 1])));
         assert!(matches!(Caller::of(&request), Caller::Anybody { address: Some(_) }));

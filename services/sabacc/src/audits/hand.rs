@@ -51,8 +51,8 @@ pub(crate) async fn run(
     if json {
         let story = hand::story(&records, &report);
         let stops = stops(logs, &records).await?;
-        let told = json!({ "story": story, "report": report, "stops": stops, "passed": passed });
-        output::line(&serde_json::to_string(&told)?);
+        let value = json!({ "story": story, "report": report, "stops": stops, "passed": passed });
+        output::line(&serde_json::to_string(&value)?);
         return Ok(passed);
     }
     print_report(&records, &report);

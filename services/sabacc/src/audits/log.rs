@@ -41,9 +41,9 @@ pub(super) async fn run(logs: &Logs, which: LogName, json: bool) -> anyhow::Resu
     for checked in &report.checks.0 {
         output::line(&format!("{} {}", checked.check, checked.verdict));
     }
-    let untold = report.clock_records.saturating_sub(report.clock_steps.len() as u64);
-    if untold > 0 {
-        output::line(&format!("{untold} earlier records of the service's clock"));
+    let unlisted = report.clock_records.saturating_sub(report.clock_steps.len() as u64);
+    if unlisted > 0 {
+        output::line(&format!("{unlisted} earlier records of the service's clock"));
     }
     for step in &report.clock_steps {
         let at = UnixMicros(step.recorded_at);

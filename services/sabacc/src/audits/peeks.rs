@@ -52,8 +52,8 @@ pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
         let theirs = uncalled.iter().filter(|(who, _, _)| who == caller).count();
         output::line(&format!("{caller}: {count} cards opened, {theirs} openings without a rule"));
     }
-    for (_, _, told) in &uncalled {
-        output::line(&format!("PEEK: {told}"));
+    for (_, _, what) in &uncalled {
+        output::line(&format!("PEEK: {what}"));
     }
     for (hand, why) in &unjudged {
         output::line(&format!("hand {hand}: nothing can be said yet: {why}"));

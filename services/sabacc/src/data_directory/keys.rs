@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_told_and_nothing_is_rotated() {
+    fn a_damaged_file_is_reported_and_nothing_is_rotated() {
         let place = tempfile::tempdir().unwrap();
         let folder = DataDirectory::create(place.path()).unwrap();
         folder.rotate_seed_key().unwrap();

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_that_was_swapped_taken_away_or_damaged_is_told() {
+    fn evidence_that_was_swapped_taken_away_or_damaged_is_reported() {
         let honest = dispute(&[closing(1)]);
         let swapped = Dispute { evidence: dispute(&[closing(2)]).evidence, ..honest.clone() };
         let gone = Dispute { evidence: Vec::new(), ..honest.clone() };

@@ -65,7 +65,7 @@ fn the_exit_code_says_what_was_found() {
     check(&[("5.evidence", file(&[forged]))], None, 1);
 }
 
-/// Two players were told two closings of one number: neither file contradicts itself.
+/// Two players were sent two closings of one number: neither file contradicts itself.
 #[test]
 fn files_of_two_players_are_held_against_each_other() {
     let (one, two) = (file(&[closing(1)]), file(&[Entry::note(UnixMicros(1), "a"), closing(2)]));
@@ -119,8 +119,8 @@ fn a_text_of_a_file_begins_no_line_of_the_answer() {
     let context = Opening::Context { origin, table, hand_no: 5, rules_hash };
     let entries = [said, line.entry(), context.entry()];
     let lines: Vec<_> = entries.iter().map(|entry| describe(entry, None, &[]).0).collect();
-    let told = summary(Path::new("5.evidence"), &lines, &[], Outcome::Contradiction);
-    assert_eq!(told.lines().count(), 5, "{told}");
-    assert_eq!(told.matches("p1 fold\\u{a}nothing here").count(), 3, "{told}");
-    assert!(!told.contains('\r') && !told.contains('\u{202e}'), "{told}");
+    let printed = summary(Path::new("5.evidence"), &lines, &[], Outcome::Contradiction);
+    assert_eq!(printed.lines().count(), 5, "{printed}");
+    assert_eq!(printed.matches("p1 fold\\u{a}nothing here").count(), 3, "{printed}");
+    assert!(!printed.contains('\r') && !printed.contains('\u{202e}'), "{printed}");
 }

@@ -44,8 +44,8 @@ pub(crate) async fn run(
     let (resumed, left) = (names(&answer.resumed), names(&answer.still_stopped));
     if json {
         let table = table.to_string();
-        let told = json!({ "table": table, "resumed": resumed, "still_stopped": left });
-        output::line(&serde_json::to_string(&told)?);
+        let value = json!({ "table": table, "resumed": resumed, "still_stopped": left });
+        output::line(&serde_json::to_string(&value)?);
         return Ok(true);
     }
     for stopped in &view.stopped {

@@ -56,12 +56,12 @@ pub(super) async fn run(
                 }
                 Ok(None) => {
                     is_over = true;
-                    viewer.shown.tell("The table is closed. q quits.", Tone::Warn);
+                    viewer.shown.show_message("The table is closed. q quits.", Tone::Warn);
                 }
                 Err(error) => {
                     not_before = now.plus(PAUSE);
                     viewer.shown.lost(now);
-                    viewer.shown.tell(&refusals::words(&error), Tone::Bad);
+                    viewer.shown.show_message(&refusals::words(&error), Tone::Bad);
                 }
             },
             _ = ticks.tick() => {}
@@ -97,7 +97,7 @@ impl Viewer {
 
     fn distrust(&mut self, found: &str) {
         self.is_trusted = false;
-        self.shown.tell(found, Tone::Bad);
+        self.shown.show_message(found, Tone::Bad);
         self.shown.note(found, Tone::Bad);
     }
 }

@@ -47,11 +47,11 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     assert!(!seats.is_empty() && seats.iter().all(|seat| seat.house));
     println!("a hand of the demo table: {} bytes", bytes.len());
 
-    let told = guest.client.audit_hand(table, hand_no).await.unwrap();
-    assert!(told.passed, "{told:#?}");
-    assert_eq!(told.checks.len(), audit::hand::Check::ALL.len());
-    assert!(told.checks.iter().all(|check| check.verdict() == CheckVerdict::Passed));
-    assert!(told.story.iter().any(|line| line.what == "opens the seed"), "{told:#?}");
+    let answer = guest.client.audit_hand(table, hand_no).await.unwrap();
+    assert!(answer.passed, "{answer:#?}");
+    assert_eq!(answer.checks.len(), audit::hand::Check::ALL.len());
+    assert!(answer.checks.iter().all(|check| check.verdict() == CheckVerdict::Passed));
+    assert!(answer.story.iter().any(|line| line.what == "opens the seed"), "{answer:#?}");
 
     // Unfinished and unknown hands are refused.
     let ahead = guest.client.get_table(table).await.unwrap().hand_no + 1;

@@ -368,8 +368,8 @@ async fn fields_that_make_no_sense() {
     for (config, field) in odd_times() {
         check_refused(make(Some(config)).await, FIELD, Some(field));
     }
-    let unheard = pb::TableConfig { variant: "poker".to_owned(), ..slow_table("other") };
-    let status = make(Some(unheard)).await.expect_err("we do not play that");
+    let unknown = pb::TableConfig { variant: "poker".to_owned(), ..slow_table("other") };
+    let status = make(Some(unknown)).await.expect_err("we do not play that");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
     let field = proto::common::v1::RuleSetField {
         name: "hand_anti".to_owned(),

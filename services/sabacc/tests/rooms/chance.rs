@@ -119,8 +119,8 @@ async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
     let mut before = client.play(party.table).contributing_entropy(guest.id);
     let committed = async {
         loop {
-            let heard = before.next().await.unwrap().expect("the table stays open");
-            if let PlayMessage::Entropy(part) = heard
+            let message = before.next().await.unwrap().expect("the table stays open");
+            if let PlayMessage::Entropy(part) = message
                 && part.outcome.unwrap().is_some()
             {
                 return part.hand_no;

@@ -76,9 +76,9 @@ async fn an_operator_marks_a_bot_at_its_seat_and_nobody_marks_themselves() {
     }
     let before = guest.client.get_table(table).await.unwrap();
     staff.mark_player(guest.id, true).await.unwrap();
-    // An update tells those who watch, too.
-    let is_told = |view: &pb::TableView| view.seats[0].bot && view.sequence > before.sequence;
-    until_view(&guest, table, is_told).await;
+    // An update goes to those who watch, too.
+    let is_updated = |view: &pb::TableView| view.seats[0].bot && view.sequence > before.sequence;
+    until_view(&guest, table, is_updated).await;
     let refused = guest.client.mark_player(guest.id, false).await.unwrap_err();
     assert_eq!(refused.reason(), Some(ErrorReason::RoleNotAllowed));
 

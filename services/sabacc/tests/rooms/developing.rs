@@ -103,7 +103,7 @@ fn audited(bundle: &[u8], keys: &str) -> audit::hand::Report {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bots_play_a_marked_room_that_everybody_tells_from_others() {
+async fn bots_play_a_marked_room_that_everybody_distinguishes_from_others() {
     let place = RoomHarness::new();
     let mut room = up(&place).await;
     let opened = tables(&place, &room).await;

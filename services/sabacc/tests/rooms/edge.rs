@@ -63,7 +63,7 @@ async fn hands_go_on(guest: &Guest, table: TableId, more: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn readers_that_do_not_read_stop_nobody_and_hear_of_it() {
+async fn readers_that_do_not_read_stop_nobody_and_are_notified() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--thinking", "0"]).await;
     let honest = Guest::new(&place, &room.url).await;

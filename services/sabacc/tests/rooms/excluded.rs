@@ -139,7 +139,7 @@ async fn who_excludes_themselves_among_four_programs_is_paid_out_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
+async fn a_frozen_player_sits_out_with_the_credits_and_learns_why() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::at(&place, &room.url, 3, slow_table("frozen")).await;
@@ -168,7 +168,7 @@ async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
 }
 
 /// In mid-hand two of three players set a loss limit of one credit, with more at the table, and the
-/// third a time limit of a second. They are told at the table; after the hand none of them plays
+/// third a time limit of a second. They are notified at the table; after the hand none of them plays
 /// another.
 async fn check_limits(mut party: Party, url: &str) {
     party.turn().await;

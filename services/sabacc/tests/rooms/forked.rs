@@ -113,10 +113,10 @@ fn suspended_number(view: &pb::TableView) -> bool {
 async fn get_on(players: &mut Players) -> u64 {
     let view = players.until_all("the suspension", suspended_hand).await;
     let lost = view.hand_no;
-    players.tell_all(Conduct::Agree);
+    players.instruct_all(Conduct::Agree);
     let next = |view: &pb::TableView| view.hand_no == lost + 1 && suspended_number(view);
     players.until_all("the suspension of the next number", next).await;
-    players.tell_all(Conduct::Play);
+    players.instruct_all(Conduct::Play);
     let guest = players.guests[0].clone();
     guest.client.sit_out(players.table, true).await.unwrap();
     players.until_all("the next hand", |view| view.hand_no == lost + 2).await;
@@ -154,7 +154,7 @@ async fn a_dealer_put_back_promises_nothing_twice_and_its_fork_is_found() {
     running[0].kill();
     put_back(&apart, &older).await;
     running[0] = apart.start(0);
-    players.tell_all(Conduct::Play);
+    players.instruct_all(Conduct::Play);
     let first = get_on(&mut players).await;
     assert_eq!(first, lost + 2);
     let after = promises(&apart).await;

@@ -250,18 +250,18 @@ async fn a_stream_of_play_lives_by_the_token_that_is_sent_in_it() {
     say.send(message(PlayMessage::Watch(to_watch))).await.unwrap();
     let short = short_token(&place, one.guest.id, Duration::from_secs(4));
     let request = with_token(&short, ReceiverStream::new(said));
-    let mut heard = tables(&room.url).play(request).await.unwrap().into_inner();
-    heard.message().await.unwrap().unwrap();
+    let mut stream = tables(&room.url).play(request).await.unwrap().into_inner();
+    stream.message().await.unwrap().unwrap();
     let fresh = short_token(&place, one.guest.id, Duration::from_secs(10));
     say.send(message(PlayMessage::AccessToken(fresh))).await.unwrap();
     let begun = tokio::time::Instant::now();
     let ended = async {
         loop {
-            let heard = heard.message().await.unwrap().unwrap().message;
+            let outcome = stream.message().await.unwrap().unwrap().message;
             if let Some(PlayOutcome::Seen(pb::WatchTableResponse {
                 message: Some(Message::Ended(ended)),
                 ..
-            })) = heard
+            })) = outcome
             {
                 return ended.reason();
             }

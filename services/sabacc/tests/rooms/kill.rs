@@ -31,7 +31,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     let guest = Guest::of(&place, &room.url, player);
     let following = tokio::spawn(follow(guest.client.clone(), table, player, Arc::clone(&story)));
     let chance = SeededEntropy::new(7);
-    let mut told: Vec<TableView> = Vec::new();
+    let mut views: Vec<TableView> = Vec::new();
     let mut interrupted = 0;
     for _ in 0..KILLS {
         let pause = u64::from(u16::from_be_bytes(bytes(&chance))) % 900;
@@ -42,10 +42,10 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
         let after = guest.client.get_table(table).await.unwrap();
         assert!(after.sequence >= before.sequence, "an update that was told is gone");
         interrupted += usize::from(same_hand(&before, &after));
-        told.extend([before, after]);
+        views.extend([before, after]);
     }
     assert!(interrupted >= KILLS / 3, "only {interrupted} kills were in a hand");
-    following_agrees(&story, &told).await;
+    following_agrees(&story, &views).await;
     assert!(!following.is_finished(), "{:?}", following.await);
     following.abort();
 
@@ -97,8 +97,8 @@ async fn follow(client: Client, table: TableId, player: PlayerId, story: CardHis
 }
 
 /// Checks that views fetched before and after kills agree with the updates.
-async fn following_agrees(story: &CardHistory, told: &[TableView]) {
-    let last = told.last().unwrap().sequence;
+async fn following_agrees(story: &CardHistory, views: &[TableView]) {
+    let last = views.last().unwrap().sequence;
     poll_until(|| {
         story.lock().unwrap().last_key_value().filter(|(at, _)| **at >= last).map(|_| ())
     })
@@ -106,13 +106,13 @@ async fn following_agrees(story: &CardHistory, told: &[TableView]) {
     .expect("the follower catches up");
     let story = story.lock().unwrap();
     let mut compared = 0;
-    for view in told.iter().filter(|view| !cards(view).is_empty()) {
+    for view in views.iter().filter(|view| !cards(view).is_empty()) {
         if let Some((hand, held)) = story.get(&view.sequence).filter(|(_, held)| !held.is_empty()) {
             assert_eq!((*hand, held), (view.hand_no, &cards(view)), "at {}", view.sequence);
             compared += 1;
         }
     }
-    assert!(compared >= KILLS / 2, "only {compared} of {} views were compared", told.len());
+    assert!(compared >= KILLS / 2, "only {compared} of {} views were compared", views.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -193,12 +193,12 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     drop(admin);
     room.running.stop(Signal::INT).await;
     let mut room = place.up(&["--no-bots"]).await;
-    let told = async {
+    let reported = async {
         while !room.running.output().contains("THE LOG IS NOT SIGNED ANY MORE") {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(LONG_TIMEOUT, told).await.expect("nothing is said of it");
+    tokio::time::timeout(LONG_TIMEOUT, reported).await.expect("nothing is said of it");
     let client = Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
     let policy =
         client::RetryPolicy { total_time: Duration::from_millis(100), ..Default::default() };

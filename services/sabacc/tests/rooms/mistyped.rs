@@ -87,7 +87,7 @@ async fn a_log_that_goes_to_a_file_has_no_colour_codes() {
 }
 
 /// Returns the output of a program without settings.
-async fn told_nothing(place: &RoomHarness, name: &str) -> String {
+async fn output_without_settings(place: &RoomHarness, name: &str) -> String {
     let mut command: Command = program(name);
     command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
     let (status, said) = place.run(command).await;
@@ -96,7 +96,7 @@ async fn told_nothing(place: &RoomHarness, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn all_settings_that_are_missing_are_told_at_once() {
+async fn all_settings_that_are_missing_are_named_at_once() {
     let place = RoomHarness::new();
     let log = ["SABACC_DATABASE_URL", "SABACC_ORIGIN", "SABACC_LOG_KEY", "SABACC_ISSUER_KEYS"];
     let others: [(&str, &[&str]); 4] = [
@@ -109,7 +109,7 @@ async fn all_settings_that_are_missing_are_told_at_once() {
         ("sabacc-gateway", &["SABACC_TABLE_URL", "SABACC_WALLET_URL", "SABACC_ISSUER_KEYS"]),
     ];
     for (name, others) in others {
-        let said = told_nothing(&place, name).await;
+        let said = output_without_settings(&place, name).await;
         let log = if name == "sabacc-gateway" { &[][..] } else { &log };
         for setting in log.iter().chain(others) {
             assert!(said.contains(setting), "{name} does not name {setting}:\n{said}");

@@ -105,8 +105,8 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     let refused = party.act(guest, act.clone()).await.expect_err("nothing can be written");
     assert_transient(&refused);
     assert_transient(&open_account(&place, &room).await.expect_err("nothing can be written"));
-    let told = poll_until(|| room.running.log().contains("unavailable").then_some(())).await;
-    assert!(told.is_some(), "the log says what is wrong:\n{}", room.running.log());
+    let logged = poll_until(|| room.running.log().contains("unavailable").then_some(())).await;
+    assert!(logged.is_some(), "the log says what is wrong:\n{}", room.running.log());
     assert_eq!(party.view_of(guest).await.sequence, view.sequence, "nothing has happened");
 
     // The database returns: the repeated request is accepted once.
@@ -141,8 +141,8 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     finish(&mut party).await;
     // Without a demo the room goes on.
     close(&place, &room.url, demo).await;
-    let told = poll_until(|| room.running.output().contains("without bots").then_some(())).await;
-    assert!(told.is_some(), "{}", room.running.output());
+    let printed = poll_until(|| room.running.output().contains("without bots").then_some(())).await;
+    assert!(printed.is_some(), "{}", room.running.output());
     room.running.stop(Signal::TERM).await;
     let mut quiet = place.up_with(&["--no-bots"], &variables).await;
     records::audit(&place, &records::finished(&quiet.database).await).await;

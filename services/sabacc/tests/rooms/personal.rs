@@ -64,7 +64,7 @@ fn renamed(update: &pb::TableUpdate) -> Option<String> {
 /// Follows the party's table from a token until an update shows seat 1 under a name.
 async fn until_name_shown(party: &Party, token: Vec<u8>, name: &str) {
     let mut watch = party.guests[1].client.watch_from(party.table, token);
-    let told = async {
+    let renaming = async {
         while let Some(seen) = watch.next().await.unwrap() {
             match &seen {
                 WatchMessage::Update(update) if renamed(update).as_deref() == Some(name) => return,
@@ -74,7 +74,7 @@ async fn until_name_shown(party: &Party, token: Vec<u8>, name: &str) {
         }
         panic!("the table is closed");
     };
-    tokio::time::timeout(LONG_TIMEOUT, told).await.expect("the name is told");
+    tokio::time::timeout(LONG_TIMEOUT, renaming).await.expect("the name is told");
 }
 
 /// Plays the first hand to its end.
@@ -127,9 +127,9 @@ async fn check_erased(guest: &Guest, dispute: DisputeId, auditor: &Client) {
     for client in [auditor, &guest.client] {
         let shown = client.get_player(Some(guest.id)).await.unwrap();
         assert_eq!((shown.name.as_str(), shown.erased), ("erased player", true));
-        let told = client.get_dispute(dispute).await.unwrap();
-        assert_eq!((told.text.as_str(), told.answer.as_str(), told.erased), ("", "", true));
-        assert_eq!(told.verdict(), DisputeVerdict::Upheld, "what was found stays");
+        let stored = client.get_dispute(dispute).await.unwrap();
+        assert_eq!((stored.text.as_str(), stored.answer.as_str(), stored.erased), ("", "", true));
+        assert_eq!(stored.verdict(), DisputeVerdict::Upheld, "what was found stays");
     }
 }
 
@@ -150,7 +150,7 @@ fn search(folder: &Path, sought: &[&str], found: &mut Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_is_told_as_it_changes_and_after_a_restart() {
+async fn a_name_is_shown_as_it_changes_and_after_a_restart() {
     let place = RoomHarness::new();
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 2).await;
@@ -238,10 +238,13 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     room.running.kill();
     let mut room = place.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
-    let told = party.guests[0].client.get_dispute(id).await.unwrap();
-    assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
-    assert_eq!((&told.evidence, &told.bundle_sha256), (&evidence, &opened.bundle_sha256));
-    assert_eq!((told.verdict(), told.state()), (DisputeVerdict::Rejected, DisputeState::Answered));
+    let stored = party.guests[0].client.get_dispute(id).await.unwrap();
+    assert_eq!((stored.text.as_str(), stored.answer.as_str()), (WORDS, REASONS));
+    assert_eq!((&stored.evidence, &stored.bundle_sha256), (&evidence, &opened.bundle_sha256));
+    assert_eq!(
+        (stored.verdict(), stored.state()),
+        (DisputeVerdict::Rejected, DisputeState::Answered)
+    );
     let open = auditor(&place, &room.url).list_disputes(DisputeState::Open, false).await.unwrap();
     assert!(open.is_empty(), "{open:?}");
     room.running.stop(Signal::INT).await;

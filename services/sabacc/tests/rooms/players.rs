@@ -1,4 +1,4 @@
-//! Players on the project's client, each on a stream of their own, who decide as they are told.
+//! Players on the project's client, each on a stream of their own, who decide as the test instructs them.
 
 use client::{Error, PlayMessage, TableState};
 use primitives::TableId;
@@ -35,20 +35,20 @@ impl Players {
         let (table, guests) = (party.table, party.guests.clone());
         let (mut conduct, mut views, mut tasks) = (Vec::new(), Vec::new(), JoinSet::new());
         for guest in &guests {
-            let (told, heed) = watch::channel(Conduct::Play);
+            let (sender, heed) = watch::channel(Conduct::Play);
             let (show, shown) = watch::channel(pb::TableView::default());
             tasks.spawn(run(guest.clone(), table, heed, show));
-            conduct.push(told);
+            conduct.push(sender);
             views.push(shown);
         }
         Players { table, guests, conduct, views, tasks }
     }
 
-    pub(crate) fn tell_all(&self, conduct: Conduct) {
-        (0..self.guests.len()).for_each(|guest| self.tell(guest, conduct));
+    pub(crate) fn instruct_all(&self, conduct: Conduct) {
+        (0..self.guests.len()).for_each(|guest| self.instruct(guest, conduct));
     }
 
-    pub(crate) fn tell(&self, guest: usize, conduct: Conduct) {
+    pub(crate) fn instruct(&self, guest: usize, conduct: Conduct) {
         self.conduct[guest].send_replace(conduct);
     }
 
@@ -88,11 +88,11 @@ impl Players {
 
     /// Lets everybody wait, in a hand in which one of them has to decide.
     pub(crate) async fn pause(&mut self) -> pb::TableView {
-        self.tell_all(Conduct::Wait);
+        self.instruct_all(Conduct::Wait);
         let due = |view: &pb::TableView| {
             view.hand.as_ref().is_some_and(|hand| hand.turn.as_ref().is_some_and(|it| it.seat > 0))
         };
-        // What was decided before they were told is shown within that time.
+        // What was decided before they were instructed is shown within that time.
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
         self.until_all("a decision", due).await
     }
@@ -137,7 +137,7 @@ async fn run(
                 Err(Error::Gap { .. }) => continue,
                 Err(error) => panic!("{error}"),
             },
-            told = conduct.changed() => if told.is_err() { return },
+            changed = conduct.changed() => if changed.is_err() { return },
         }
         show.send_replace(state.view().clone());
         if !play.is_live() {

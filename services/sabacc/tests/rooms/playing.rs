@@ -9,7 +9,7 @@ use primitives::TableId;
 use proto::common::v1::{ErrorReason, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::play_request::Message as Asked;
-use proto::table::v1::play_response::Message as Told;
+use proto::table::v1::play_response::Message as PlayAnswer;
 use rustix::process::Signal;
 use system::ids::IdMaker;
 use tonic::Code;
@@ -160,15 +160,15 @@ impl RawStream {
         let said = futures_util::stream::unfold(said, |mut said| async move {
             said.recv().await.map(|message| (message, said))
         });
-        let hear = tables(url).play(with_token(&guest.token, said)).await?.into_inner();
-        Ok(RawStream { sender: say, messages: hear })
+        let messages = tables(url).play(with_token(&guest.token, said)).await?.into_inner();
+        Ok(RawStream { sender: say, messages })
     }
 
     /// Sends a decision; returns its outcome.
     pub(crate) async fn act(&mut self, act: pb::ActRequest) -> pb::Acted {
         self.sender.send(pb::PlayRequest { message: Some(Asked::Act(act)) }).await.unwrap();
         loop {
-            if let Some(Told::Acted(acted)) =
+            if let Some(PlayAnswer::Acted(acted)) =
                 self.messages.message().await.unwrap().unwrap().message
             {
                 return acted;

@@ -31,16 +31,16 @@ async fn health_status(url: &str, name: &str) -> ServingStatus {
 pub(crate) async fn until_ready(url: &str, why_not: Option<&str>, within: Duration) {
     let (began, channel) = (Instant::now(), to(url));
     loop {
-        let told = channel::is_ready(&channel).await;
-        let fits = match (&told, why_not) {
+        let readiness = channel::is_ready(&channel).await;
+        let fits = match (&readiness, why_not) {
             (Ok(()), None) => true,
-            (Err(told), Some(why)) => told.contains(why),
+            (Err(reason), Some(why)) => reason.contains(why),
             (Ok(()) | Err(_), _) => false,
         };
         if fits {
             return;
         }
-        assert!(began.elapsed() < within, "{url}: {told:?}, not {why_not:?}");
+        assert!(began.elapsed() < within, "{url}: {readiness:?}, not {why_not:?}");
         sleep(Duration::from_millis(100)).await;
     }
 }

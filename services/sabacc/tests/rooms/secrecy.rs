@@ -176,8 +176,8 @@ fn may_say_cards(event: &Event, place: &str, open: &OpenCards) -> bool {
     match record {
         TableRecord::CardsShown(_) => place == "CardsShown.cards.card",
         TableRecord::CardsMoved(moved) => {
-            let told = moved.cards.iter().filter(|card| !card.card.is_empty());
-            let mut places = told.map(|card| (event.stream, card.op, card.position));
+            let named = moved.cards.iter().filter(|card| !card.card.is_empty());
+            let mut places = named.map(|card| (event.stream, card.op, card.position));
             place == "CardsMoved.cards.card" && places.all(|place| open.contains(&place))
         }
         TableRecord::MoveDecided(decided) => {

@@ -125,7 +125,7 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
 
 /// ARCHITECTURE.md §4.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_service_waits_as_a_standby_and_leaves_when_it_is_told() {
+async fn each_service_waits_as_a_standby_and_leaves_when_it_is_stopped() {
     let apart = SeparateServices::new().await;
     let running: Vec<RunningProgram> = [0, 1, 2].map(|service| apart.start(service)).into();
     until_ready(&apart.url(2), None, LONG_TIMEOUT).await;
@@ -134,9 +134,9 @@ async fn each_service_waits_as_a_standby_and_leaves_when_it_is_told() {
         let mut standby = apart.start_at(service, port);
         let url = format!("http://127.0.0.1:{port}");
         until_ready(&url, Some("standby: log "), LONG_TIMEOUT).await;
-        let told =
+        let logged =
             poll_until(|| standby.output().contains("this process takes it then").then_some(()));
-        assert!(told.await.is_some(), "{}", standby.output());
+        assert!(logged.await.is_some(), "{}", standby.output());
         standby.stop(Signal::TERM).await;
         until_ready(&apart.url(service), None, LONG_TIMEOUT).await;
     }

@@ -1,4 +1,4 @@
-//! A dealer that is killed in mid-hand: after ten seconds everybody is told that the hand stands
+//! A dealer that is killed in mid-hand: after ten seconds everybody sees that the hand stands
 //! still. It goes on from the same seed when the dealer is back, or ends when all live players agree.
 
 use std::time::Duration;
@@ -33,16 +33,16 @@ fn suspension(view: &pb::TableView) -> Option<&pb::Suspension> {
     view.hand.as_ref()?.suspension.as_ref()
 }
 
-/// Lets the players of a hand play on until all of them are told that it is suspended.
+/// Lets the players of a hand play on until all of them see that it is suspended.
 async fn until_suspended(players: &mut Players) {
-    players.tell_all(Conduct::Play);
+    players.instruct_all(Conduct::Play);
     let view = players.until_all("the suspension", |view| suspension(view).is_some()).await;
-    players.tell_all(Conduct::Wait);
-    let told = suspension(&view).unwrap();
-    let (since, until) = (told.start_time.unwrap(), told.end_time.unwrap());
+    players.instruct_all(Conduct::Wait);
+    let shown = suspension(&view).unwrap();
+    let (since, until) = (shown.start_time.unwrap(), shown.end_time.unwrap());
     let stands = until.seconds - since.seconds - HOURS;
     assert!((DEALER_TIMEOUT..DEALER_TIMEOUT + 60).contains(&stands), "{since:?} to {until:?}");
-    assert!(told.agreed.is_empty(), "{told:?}");
+    assert!(shown.agreed.is_empty(), "{shown:?}");
     let turn = view.hand.unwrap().turn.unwrap();
     assert_eq!(turn.deadline, None, "clocks stand");
     assert!(turn.legal.iter().all(|legal| legal.kind() == MoveKind::Void), "{turn:?}");
@@ -96,17 +96,17 @@ async fn until_verified(apart: &SeparateServices, players: &Players, hand_no: u6
 async fn end_by_agreement(apart: &SeparateServices, players: &mut Players, hand_no: u64) {
     let seats: Vec<u32> = (1..=3).collect();
     for guest in 0..2 {
-        players.tell(guest, Conduct::Agree);
+        players.instruct(guest, Conduct::Agree);
         let agreed = &seats[..=guest];
         let shows = |view: &pb::TableView| {
             suspension(view).is_some_and(|suspension| suspension.agreed == agreed)
         };
         players.until_all("the agreement", shows).await;
     }
-    players.tell(2, Conduct::Agree);
+    players.instruct(2, Conduct::Agree);
     let is_over = |view: &pb::TableView| suspension(view).is_none();
     players.until_all("the end of the hand", is_over).await;
-    players.tell_all(Conduct::Play);
+    players.instruct_all(Conduct::Play);
     let events = events_of(apart, players, hand_no).await;
     let Some(TableRecord::HandAborted(aborted)) = events.last() else { panic!("{events:?}") };
     assert_eq!((aborted.cause(), aborted.at_fault()), (AbortCause::Agreed, AtFault::Dealer));
@@ -154,14 +154,14 @@ async fn hands_of_a_killed_dealer_stand_still_and_go_on_or_end_as_their_players_
     refuses_decisions(&apart, &patient).await;
     end_by_agreement(&apart, &mut agreeing, second).await;
     // One player's agreement ends nothing, and is forgotten when the dealer is back.
-    patient.tell(1, Conduct::Agree);
+    patient.instruct(1, Conduct::Agree);
     let agreed = |view: &pb::TableView| suspension(view).is_some_and(|it| it.agreed == [2]);
     patient.until_all("the agreement of one", agreed).await;
 
     running[0] = apart.start(0);
     let goes_on = |view: &pb::TableView| suspension(view).is_none();
     patient.until_all("the hand to go on", goes_on).await;
-    patient.tell_all(Conduct::Play);
+    patient.instruct_all(Conduct::Play);
     patient.until_all("the next hand", |view| view.hand_no > first + 1).await;
     let events = events_of(&apart, &patient, first).await;
     let count = |wanted: fn(&TableRecord) -> bool| events.iter().filter(|it| wanted(it)).count();

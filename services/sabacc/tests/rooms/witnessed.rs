@@ -41,7 +41,7 @@ pub(crate) struct WitnessProgram {
 }
 
 impl WitnessProgram {
-    /// Starts a witness of the room's logs, which its services are to be told of before they start.
+    /// Starts a witness of the room's logs, which its services are to be given before they start.
     pub(crate) async fn start(place: &RoomHarness) -> WitnessProgram {
         WitnessProgram::start_at(place, testkit::free_port().unwrap()).await
     }
@@ -237,7 +237,7 @@ async fn says_that_the_signature_is_missing(apart: &SeparateServices, table: Tab
     assert!(said.contains("not finished"), "{said}");
     let (code, said) = verify(apart, &[file], &[]).await;
     assert_eq!(code, 0, "{said}");
-    // Whoever reads files is told by a header.
+    // Whoever reads files learns it from a header.
     assert!(read.starts_with("http/1.1 200"), "{read}");
     assert!(read.contains("x-sabacc-uncosigned: table, dealer, wallet"), "{read}");
 }

@@ -7,6 +7,7 @@ use wire::TableRecord;
 use super::Actor;
 use crate::batch::RuleInputs;
 use crate::publish::PublishedEvent;
+use crate::state::TableState;
 
 impl Actor {
     /// Applies a durable event to the state and sends the updates.
@@ -27,7 +28,9 @@ impl Actor {
         match self.state.apply(stream, event, inputs, at) {
             Ok(Some(kind)) => {
                 let past = PublishedEvent { sequence: self.state.table.sequence, at, kind };
-                self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
+                let TableState { table, play, .. } = &self.state;
+                let is_seated = |player| table.seat_of(player).is_some();
+                self.publisher.publish(past, before.as_ref(), play.as_ref(), is_seated);
                 if self.state.is_closed() && !was_closed {
                     let sequence = self.state.table.sequence;
                     self.publisher.end_streams(pb::EndReason::TableClosed, sequence);

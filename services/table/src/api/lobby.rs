@@ -124,7 +124,7 @@ pub(super) fn own_or_named(
     }
 }
 
-/// Stream of a watched lobby: what the watcher is told, heartbeats, and a typed end.
+/// Stream of a watched lobby: the watcher's messages, heartbeats, and a typed end.
 struct LobbyStream {
     watch: LobbyWatch,
     stopping: CancellationToken,

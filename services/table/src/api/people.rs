@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crowd_of_players_leaves_places_to_operators_and_auditors() {
+    fn many_players_leave_places_to_operators_and_auditors() {
         let api = PeopleApi::new(watch::channel(None).1);
         let places = |player| {
             let caller = Caller {

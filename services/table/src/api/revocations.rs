@@ -2,7 +2,7 @@
 //!
 //! Each message says that nothing else is on record: before a quiet message this process makes sure
 //! that it still owns the log. Where it does not, the stream ends, and its reader knows that it
-//! hears nothing.
+//! receives nothing.
 
 use std::pin::Pin;
 use std::sync::Arc;

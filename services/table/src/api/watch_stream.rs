@@ -162,7 +162,7 @@ mod tests {
     use crate::backlog::backlog_channel;
 
     #[tokio::test]
-    async fn eight_updates_told_again_cost_a_unit_and_a_snapshot_none() {
+    async fn eight_updates_sent_again_cost_a_unit_and_a_snapshot_none() {
         let following = |first: Vec<Message>| {
             let first = first.into_iter().chain([Message::CaughtUp(pb::CaughtUp {})]);
             let message =

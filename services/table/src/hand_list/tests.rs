@@ -134,9 +134,12 @@ fn a_burnt_number_names_who_withheld_and_counts_for_player_seat_table_and_room()
     let of_bob =
         pb::WithheldEntropy { seat: 2, player_id: BOB.to_string(), opened: false, bot: false };
     assert_eq!(answer.hands[1].withheld, [of_bob]);
-    let told = counts(&answer);
-    assert_eq!((told.numbers, told.burnt, told.withheld, told.burnt_ppm), (4, 1, 1, 250_000));
-    assert_eq!(counts(&folded.list(None, None)), told, "the room has this table alone");
+    let totals = counts(&answer);
+    assert_eq!(
+        (totals.numbers, totals.burnt, totals.withheld, totals.burnt_ppm),
+        (4, 1, 1, 250_000)
+    );
+    assert_eq!(counts(&folded.list(None, None)), totals, "the room has this table alone");
     let seats: Vec<_> =
         answer.seats.iter().map(|it| (it.seat, it.counts.unwrap().withheld)).collect();
     assert_eq!(seats, [(1, 0), (2, 1)]);
@@ -155,7 +158,7 @@ fn a_burnt_number_names_who_withheld_and_counts_for_player_seat_table_and_room()
 }
 
 #[test]
-fn what_was_broken_off_suspended_or_not_opened_is_told_apart() {
+fn what_was_broken_off_suspended_or_not_opened_is_distinguished() {
     let mut folded = Folded::table(TABLE);
     for (hand_no, cause) in [(1, AbortCause::Agreed), (2, AbortCause::Suspended)] {
         folded.start(TABLE, hand_no, &[ANN]);
@@ -172,10 +175,10 @@ fn what_was_broken_off_suspended_or_not_opened_is_told_apart() {
     let (agreed, late) = (pb::HandOutcome::Agreed, pb::HandOutcome::SuspendedTooLong);
     assert_eq!(rows(&answer), [(1, 1, agreed), (2, 2, late), (3, 3, pb::HandOutcome::Played)]);
     assert!(answer.hands.iter().all(|row| row.was_suspended && !row.suspended));
-    let told = counts(&answer);
-    assert_eq!((told.were_suspended, told.seeds_owed, told.seeds_refused), (3, 2, 1));
+    let totals = counts(&answer);
+    assert_eq!((totals.were_suspended, totals.seeds_owed, totals.seeds_refused), (3, 2, 1));
     assert_eq!(answer.hands[0].seed(), pb::SeedState::Owed);
-    assert_eq!(told.not_played_ppm, 666_666);
+    assert_eq!(totals.not_played_ppm, 666_666);
 }
 
 #[test]
@@ -192,8 +195,8 @@ fn a_number_that_is_skipped_or_never_ends_is_missing() {
     let expected =
         [(1, 1, played), (2, 2, missing), (3, 5, missing), (6, 6, played), (7, 7, missing)];
     assert_eq!(rows(&answer), expected);
-    let told = counts(&answer);
-    assert_eq!((told.numbers, told.missing, told.played, told.in_play), (7, 5, 2, 0));
+    let totals = counts(&answer);
+    assert_eq!((totals.numbers, totals.missing, totals.played, totals.in_play), (7, 5, 2, 0));
     assert_eq!(counts(&folded.list(None, Some(ANN))).missing, 2, "of those dealt into");
     // The largest gap that a log could claim costs one entry and one row.
     folded.start(TABLE, u64::MAX, &[ANN]);
@@ -299,14 +302,14 @@ fn the_list_is_what_a_played_log_says() {
         folded.add(*stream, record.clone());
     }
     let answer = folded.list(Some(TABLE), None);
-    let (told, burnt) = (counts(&answer), counted(&table, is_burn));
+    let (totals, burnt) = (counts(&answer), counted(&table, is_burn));
     let played =
         counted(&table, |record| matches!(record, TableRecord::HandFinished(it) if !it.aborted));
     let started = counted(&table, |record| matches!(record, TableRecord::HandStarted(_)));
     let opened = counted(&table, |record| matches!(record, TableRecord::HandRevealed(_)));
     assert!(burnt > 0 && played > 0, "{burnt} burnt, {played} played");
-    assert_eq!((told.numbers, told.burnt), (started, burnt));
-    assert_eq!((told.played, told.seeds_opened), (played, opened));
+    assert_eq!((totals.numbers, totals.burnt), (started, burnt));
+    assert_eq!((totals.played, totals.seeds_opened), (played, opened));
     assert_eq!(answer.log_size, table.log.len() as u64);
     let burnt = answer.hands.iter().filter(|row| row.outcome() == pb::HandOutcome::Burnt);
     assert!(burnt.clone().all(|row| row.withheld.len() == 1 && row.withheld[0].seat == 4));
@@ -335,7 +338,7 @@ async fn a_restart_changes_nothing() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let scope = Scope { table: Some(TABLE), player: None };
-    let told = list.page(scope, None, 500).unwrap();
+    let page = list.page(scope, None, 500).unwrap();
     log.close().await;
     following.await.unwrap();
     // What was written meanwhile is counted, in all three windows.
@@ -357,9 +360,9 @@ async fn a_restart_changes_nothing() {
         assert_eq!(ended, count("HandFinished"));
     }
     let again = HandList::new(fold(&dependencies(&store).await.log).await.unwrap().hands);
-    assert_eq!(again.page(scope, None, 500).unwrap(), told);
-    assert_eq!(told.log_size, table.log.len() as u64);
-    assert!(counts(&told).burnt > 0);
+    assert_eq!(again.page(scope, None, 500).unwrap(), page);
+    assert_eq!(page.log_size, table.log.len() as u64);
+    assert!(counts(&page).burnt > 0);
 }
 
 pub(crate) async fn write(log: &Log, records: &[(StreamId, TableRecord, UnixMicros)]) {

@@ -18,7 +18,7 @@ use crate::people::registry::EventLocation;
 
 /// Tables that one page looks at: a filter may pass few of many.
 pub(super) const MAX_SCANNED: usize = 1000;
-/// Closings that are told to watchers who come back. Who was away for more gets the list anew.
+/// Closings that are sent to watchers who come back. Who was away for more gets the list anew.
 pub(super) const MAX_CLOSINGS: usize = 4096;
 
 /// Open tables of a log, and the changes of the list by their numbers. A change has the number of its
@@ -42,7 +42,7 @@ pub(super) struct ListedTable {
     pub terms: TableTerms,
     seats: BTreeMap<u32, PlayerId>,
     /// Number of bots in the seats when the table changed last.
-    bots_told: u32,
+    bots_sent: u32,
     hand_no: u64,
     disabled: Option<pb::Disabled>,
     changed: u64,
@@ -67,15 +67,15 @@ enum ListChange {
     Closed(Box<(TableId, TableTerms)>),
 }
 
-/// A change as one watcher is told it.
-pub(super) struct ToldChange {
+/// A change as one watcher receives it.
+pub(super) struct WatcherChange {
     pub number: u64,
     pub table: TableId,
-    pub what: ToldTable,
+    pub what: WatchedTable,
 }
 
 /// State of a table for one watcher.
-pub(super) enum ToldTable {
+pub(super) enum WatchedTable {
     Listed(Box<pb::TableSummary>),
     /// It does not pass the filter as it is seated now.
     Filtered,
@@ -101,7 +101,7 @@ impl LobbyIndex {
         u64::try_from(self.tables.len()).unwrap_or(u64::MAX)
     }
 
-    /// Whether a watcher who has all changes up to one can be told the others.
+    /// Whether a watcher who has all changes up to one can be sent the others.
     #[must_use]
     pub(super) const fn goes_on_from(&self, change: u64) -> bool {
         change >= self.forgotten
@@ -141,7 +141,7 @@ impl LobbyIndex {
         let is_changed = listed.evolve(place.at, record);
         // Names are not in the list, marks are.
         let bots = listed.bots(&self.bots);
-        let is_marked = std::mem::replace(&mut listed.bots_told, bots) != bots;
+        let is_marked = std::mem::replace(&mut listed.bots_sent, bots) != bots;
         if is_changed || is_marked {
             self.changes.remove(&std::mem::replace(&mut listed.changed, number));
             self.note(number, ListChange::Table(table));
@@ -152,7 +152,7 @@ impl LobbyIndex {
         let Some(terms) = TableTerms::of(created) else { return };
         let (seats, disabled) = (BTreeMap::new(), None);
         let table =
-            ListedTable { terms, seats, bots_told: 0, hand_no: 0, disabled, changed: number };
+            ListedTable { terms, seats, bots_sent: 0, hand_no: 0, disabled, changed: number };
         self.tables.insert(id, table);
         self.note(number, ListChange::Table(id));
     }
@@ -198,26 +198,26 @@ impl LobbyIndex {
     }
 
     /// Up to `take` changes behind `after` and up to `until`, in their order, as a watcher with this
-    /// filter is told them; and the number up to which they are all.
+    /// filter receives them; and the number up to which they are all.
     pub(super) fn changes(
         &self,
         filter: &Filter,
         after: u64,
         until: u64,
         take: usize,
-    ) -> (Vec<ToldChange>, u64) {
-        let mut told = Vec::new();
+    ) -> (Vec<WatcherChange>, u64) {
+        let mut found = Vec::new();
         if after >= until {
-            return (told, until);
+            return (found, until);
         }
         let range = (Bound::Excluded(after), Bound::Included(until));
         for (scanned, (number, change)) in self.changes.range(range).enumerate() {
-            if told.len() == take || scanned == MAX_SCANNED {
-                return (told, number - 1);
+            if found.len() == take || scanned == MAX_SCANNED {
+                return (found, number - 1);
             }
-            told.extend(self.told(filter, *number, change));
+            found.extend(self.change_for(filter, *number, change));
         }
-        (told, until)
+        (found, until)
     }
 
     /// Number of changes behind one and up to another, whatever the filter.
@@ -228,7 +228,12 @@ impl LobbyIndex {
         self.changes.range((Bound::Excluded(after), Bound::Included(until))).count()
     }
 
-    fn told(&self, filter: &Filter, number: u64, change: &ListChange) -> Option<ToldChange> {
+    fn change_for(
+        &self,
+        filter: &Filter,
+        number: u64,
+        change: &ListChange,
+    ) -> Option<WatcherChange> {
         match change {
             ListChange::Table(id) => {
                 let table = self.tables.get(id)?;
@@ -236,13 +241,13 @@ impl LobbyIndex {
                     return None;
                 }
                 let passes = filter.passes(table);
-                let listed = || ToldTable::Listed(Box::new(table.summary(*id, &self.bots)));
-                let what = if passes { listed() } else { ToldTable::Filtered };
-                Some(ToldChange { number, table: *id, what })
+                let listed = || WatchedTable::Listed(Box::new(table.summary(*id, &self.bots)));
+                let what = if passes { listed() } else { WatchedTable::Filtered };
+                Some(WatcherChange { number, table: *id, what })
             }
             ListChange::Closed(closed) => {
                 let (table, terms) = &**closed;
-                let change = ToldChange { number, table: *table, what: ToldTable::Closed };
+                let change = WatcherChange { number, table: *table, what: WatchedTable::Closed };
                 filter.passes_terms(terms).then_some(change)
             }
         }
@@ -289,8 +294,8 @@ impl TableTerms {
 }
 
 impl ListedTable {
-    /// Applies an event of the table's stream. Returns whether watchers are told. A new hand alone is
-    /// not told: it would be most of all changes.
+    /// Applies an event of the table's stream. Returns whether watchers are notified. A new hand alone
+    /// is not sent: it would be most of all changes.
     fn evolve(&mut self, at: UnixMicros, record: &TableRecord) -> bool {
         if let TableRecord::SeatTaken(taken) = record {
             let Ok(player) = field::player_id(&taken.player_id) else { return false };

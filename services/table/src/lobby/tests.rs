@@ -1,4 +1,4 @@
-//! Cases of the lobby: pages, filters, and what watchers are told.
+//! Cases of the lobby: pages, filters, and what watchers are sent.
 
 use std::collections::BTreeMap;
 
@@ -203,19 +203,19 @@ fn a_page_looks_at_so_many_tables_and_goes_on_behind_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watcher_is_told_the_list_then_each_table_once_a_second() {
+async fn a_watcher_is_sent_the_list_then_each_table_once_a_second() {
     let mut grown = Grown::default();
     (1..=3).for_each(|number| grown.open(number, "dice", 1));
     grown.sit(1, 1, ANN);
     let mut watch = grown.watch(&all(), &[]);
     assert_eq!(shorts(&mut watch).await, ["started", "02:0", "03:0", "01:1", "caught up"]);
-    // A change after a quiet time is told at once.
+    // A change after a quiet time is sent at once.
     let before = tokio::time::Instant::now();
     grown.sit(3, 1, BOB);
     assert_eq!(short(&watch.next().await), "03:1");
     assert_eq!(before.elapsed(), std::time::Duration::ZERO);
-    // A table that changes a thousand times in ten seconds is told ten times.
-    let (mut told, start) = (Vec::new(), tokio::time::Instant::now());
+    // A table that changes a thousand times in ten seconds is sent ten times.
+    let (mut received, start) = (Vec::new(), tokio::time::Instant::now());
     for change in 0..1000_u32 {
         if change % 2 == 0 {
             grown.sit(2, 1, BOB)
@@ -224,13 +224,13 @@ async fn a_watcher_is_told_the_list_then_each_table_once_a_second() {
         }
         let tick = std::time::Duration::from_millis(10);
         if let Ok(message) = tokio::time::timeout(tick, watch.next()).await {
-            told.push(short(&message));
+            received.push(short(&message));
             tokio::time::sleep_until(start + tick * (change + 1)).await;
         }
     }
-    told.extend(shorts(&mut watch).await);
-    assert!((9..=11).contains(&told.len()), "{told:?}");
-    assert_eq!(told.last().unwrap(), "02:0", "the last state is told");
+    received.extend(shorts(&mut watch).await);
+    assert!((9..=11).contains(&received.len()), "{received:?}");
+    assert_eq!(received.last().unwrap(), "02:0", "the last state is told");
     // A hand is no change, and neither is what is none of a table's.
     grown.add(table(1), event::HandStarted { hand_no: 1, ..Default::default() });
     grown.add(table(9), event::SeatVacated { seat: 1 });
@@ -318,7 +318,7 @@ async fn a_table_that_no_longer_passes_the_filter_is_delisted() {
     grown.close(1);
     grown.close(3);
     assert_eq!(shorts(&mut own_watch).await, [""; 0], "neither is in the list");
-    // Who comes back is told of what has gone, also where it may never have been listed.
+    // Who comes back is sent what has gone, also where it may never have been listed.
     let token = &own.last().unwrap().resume_token;
     let back = shorts(&mut grown.watch(&mine, token)).await;
     assert_eq!(back, ["02:1".to_owned(), format!("01 {CLOSED}"), "caught up".to_owned()]);
@@ -354,8 +354,8 @@ async fn tokens_hold_over_a_restart_and_others_are_refused() {
         grown.open(9, "dice", 1);
         grown.close(9);
     }
-    let told = shorts(&mut grown.watch(&all(), token)).await;
-    assert_eq!(told, ["started", "01:0", "02:0", "03:0", "04:0", "05:0", "caught up"]);
+    let received = shorts(&mut grown.watch(&all(), token)).await;
+    assert_eq!(received, ["started", "01:0", "02:0", "03:0", "04:0", "05:0", "caught up"]);
 }
 
 /// A watcher keeps one page of messages, however many tables change.
@@ -373,10 +373,10 @@ async fn a_reader_who_is_slow_gets_the_newest_state() {
         }
     }
     (1..=200).for_each(|number| grown.sit(number, 1, BOB));
-    let told = shorts(&mut watch).await;
-    let newest = told.iter().filter(|told| told.ends_with(":1")).count();
+    let received = shorts(&mut watch).await;
+    let newest = received.iter().filter(|row| row.ends_with(":1")).count();
     assert_eq!(newest, 200);
-    assert!(told.len() <= 401, "{}", told.len());
+    assert!(received.len() <= 401, "{}", received.len());
 }
 
 #[test]
@@ -396,7 +396,7 @@ fn a_disabled_table_is_listed_with_its_reason_and_is_a_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bots_are_counted_and_a_mark_is_told_where_it_changes_the_count() {
+async fn bots_are_counted_and_a_mark_is_sent_where_it_changes_the_count() {
     let mut grown = Grown::default();
     grown.open(1, "dice", 10);
     grown.sit(1, 2, ANN);

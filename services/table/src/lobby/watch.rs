@@ -1,7 +1,7 @@
 //! A watcher of the list: which messages come next.
 //!
-//! A round tells all changes between two numbers. Rounds begin [`ROUND_INTERVAL`] apart at least, and
-//! a table has one change in each, its last. The number of the last change that was told is in the
+//! A round sends all changes between two numbers. Rounds begin [`ROUND_INTERVAL`] apart at least, and
+//! a table has one change in each, its last. The number of the last change that was sent is in the
 //! resume token, so another watcher with the same filter goes on behind it.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -14,7 +14,7 @@ use tokio::sync::watch as latest;
 use tokio::time::Instant;
 use wire::BadField;
 
-use super::index::{ToldChange, ToldTable};
+use super::index::{WatchedTable, WatcherChange};
 use super::{Filter, Lobby};
 
 /// Least time between the beginnings of two rounds of a watcher.
@@ -36,14 +36,14 @@ pub(crate) struct LobbyWatch {
     /// Messages that are made and not taken, each with the number that its token has.
     ready: VecDeque<(u64, Message)>,
     /// Number up to which all changes are in the messages.
-    told_until: u64,
+    queued_until: u64,
     /// Number in the token of the last message that was taken.
     taken_until: u64,
     /// Last change of this round.
     round_end: u64,
     next_round_at: Instant,
     round: Round,
-    /// Tables that a watcher of their own tables was told and not taken back; known after the first
+    /// Tables that a watcher of their own tables was sent and not taken back; known after the first
     /// round.
     own_tables: BTreeSet<TableId>,
 }
@@ -51,9 +51,9 @@ pub(crate) struct LobbyWatch {
 /// Round of a watcher.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Round {
-    /// The first, of a list that begins: nothing was told before.
+    /// The first, of a list that begins: nothing was sent before.
     Listing,
-    /// The first behind a resume token: what was told before is not known.
+    /// The first behind a resume token: what was sent before is not known.
     Resumed,
     Later,
 }
@@ -76,7 +76,7 @@ impl LobbyWatch {
         let mut watch = LobbyWatch {
             changed,
             ready: VecDeque::new(),
-            told_until: resumed.unwrap_or(0),
+            queued_until: resumed.unwrap_or(0),
             taken_until: resumed.unwrap_or(0),
             round_end: last,
             next_round_at: Instant::now() + ROUND_INTERVAL,
@@ -94,7 +94,7 @@ impl LobbyWatch {
     /// Units that the first round costs on top of the call's own.
     #[must_use]
     pub(crate) fn units(&self) -> u32 {
-        let (from, until) = (self.told_until, self.round_end);
+        let (from, until) = (self.queued_until, self.round_end);
         let changes = self.lobby.read(|index| index.count_changes(from, until));
         u32::try_from(changes / CHANGES_PER_UNIT).unwrap_or(u32::MAX)
     }
@@ -106,11 +106,11 @@ impl LobbyWatch {
                 self.taken_until = number;
                 return self.message_at(message, number);
             }
-            if self.told_until < self.round_end {
+            if self.queued_until < self.round_end {
                 self.make_page();
             } else if self.round != Round::Later {
                 self.round = Round::Later;
-                self.ready.push_back((self.told_until, Message::CaughtUp(pb::CaughtUp {})));
+                self.ready.push_back((self.queued_until, Message::CaughtUp(pb::CaughtUp {})));
             } else {
                 self.start_round().await;
             }
@@ -120,13 +120,13 @@ impl LobbyWatch {
     /// Message beside the list, from which a watcher goes on behind what was taken.
     pub(crate) fn message(&self, message: Message) -> pb::WatchLobbyResponse {
         let all_taken = self.ready.is_empty();
-        self.message_at(message, if all_taken { self.told_until } else { self.taken_until })
+        self.message_at(message, if all_taken { self.queued_until } else { self.taken_until })
     }
 
     /// Waits for a change, and for the time of the next round.
     async fn start_round(&mut self) {
-        let told_until = self.told_until;
-        if self.changed.wait_for(|last| *last > told_until).await.is_err() {
+        let queued_until = self.queued_until;
+        if self.changed.wait_for(|last| *last > queued_until).await.is_err() {
             return std::future::pending().await;
         }
         tokio::time::sleep_until(self.next_round_at).await;
@@ -135,47 +135,47 @@ impl LobbyWatch {
     }
 
     fn make_page(&mut self) {
-        let (from, until) = (self.told_until, self.round_end);
-        let (changes, told_until) =
+        let (from, until) = (self.queued_until, self.round_end);
+        let (changes, queued_until) =
             self.lobby.read(|index| index.changes(&self.filter, from, until, PAGE));
-        for ToldChange { number, table, what } in changes {
-            if let Some(message) = self.told(table, what) {
+        for WatcherChange { number, table, what } in changes {
+            if let Some(message) = self.message_of(table, what) {
                 self.ready.push_back((number, message));
             }
         }
-        self.told_until = told_until;
+        self.queued_until = queued_until;
     }
 
-    /// Message that tells a change; `None` where the watcher has nothing of it.
-    fn told(&mut self, table: TableId, what: ToldTable) -> Option<Message> {
+    /// Message of a change; `None` where the watcher has nothing of it.
+    fn message_of(&mut self, table: TableId, what: WatchedTable) -> Option<Message> {
         let reason = match what {
-            ToldTable::Listed(summary) => {
+            WatchedTable::Listed(summary) => {
                 if self.filter.player().is_some() {
                     self.own_tables.insert(table);
                 }
                 return Some(Message::Table(*summary));
             }
-            ToldTable::Filtered => pb::DelistReason::Filtered,
-            ToldTable::Closed => pb::DelistReason::Closed,
+            WatchedTable::Filtered => pb::DelistReason::Filtered,
+            WatchedTable::Closed => pb::DelistReason::Closed,
         };
-        let was_told = match (self.round, self.filter.player()) {
+        let was_listed = match (self.round, self.filter.player()) {
             (Round::Listing, _) => false,
             (Round::Later, Some(_)) => self.own_tables.contains(&table),
             (Round::Resumed, _) | (Round::Later, None) => true,
         };
         self.own_tables.remove(&table);
         let delisted = pb::TableDelisted { table_id: table.to_string(), reason: reason.into() };
-        was_told.then_some(Message::Delisted(delisted))
+        was_listed.then_some(Message::Delisted(delisted))
     }
 
-    fn message_at(&self, message: Message, told_until: u64) -> pb::WatchLobbyResponse {
-        let resume_token = token(told_until, &self.filter);
+    fn message_at(&self, message: Message, number: u64) -> pb::WatchLobbyResponse {
+        let resume_token = token(number, &self.filter);
         pb::WatchLobbyResponse { message: Some(message), resume_token }
     }
 }
 
-fn token(told_until: u64, filter: &Filter) -> Vec<u8> {
-    [&[TOKEN_FORM][..], &told_until.to_be_bytes(), &filter.tag].concat()
+fn token(number: u64, filter: &Filter) -> Vec<u8> {
+    [&[TOKEN_FORM][..], &number.to_be_bytes(), &filter.tag].concat()
 }
 
 /// Number in a resume token; `None` for an empty one.

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_erased_name_is_told_to_nobody_again() {
+    fn an_erased_name_is_shown_to_nobody_again() {
         let directory = Directory::default();
         assert_eq!((shown_name(&directory), directory.is_known(ONE)), (String::new(), false));
         directory.set_name(ONE, "Lando");

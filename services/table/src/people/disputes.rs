@@ -235,7 +235,7 @@ fn is_in_state(dispute: &Dispute, state: pb::DisputeState) -> bool {
     }
 }
 
-/// A dispute in a list. Whose it is, players are told of their own alone.
+/// A dispute in a list. Whose it is, players see of their own alone.
 fn list_row(registry: &Registry, dispute: &Dispute, caller: Option<PlayerId>) -> pb::Dispute {
     let erased = registry.person(dispute.player).is_some_and(|person| person.erased);
     let view = dispute_view(dispute, erased);

@@ -271,7 +271,7 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn what_a_crash_kept_from_viewers_is_told_after_it() {
+async fn what_a_crash_kept_from_viewers_is_sent_after_it() {
     let place = Fixture::new();
     place.hand(1).await;
     let log = place.log().await;
@@ -386,7 +386,7 @@ async fn a_lost_key_takes_a_name_with_it_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn another_people_key_is_told_at_the_start() {
+async fn another_people_key_is_reported_at_the_start() {
     let mut place = Fixture::new();
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_tells_little_and_zeros_survive() {
+    fn the_size_reveals_little_and_zeros_survive() {
         let size = |message: &[u8]| {
             let sealed = key(2).seal(PLAYER, binding(STREAM, 33), message, [4; 24]);
             assert_eq!(key(2).open(binding(STREAM, 33), &sealed).unwrap()[..], *message);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_told_apart_by_whoever_has_the_key() {
+    fn requests_are_distinguished_by_whoever_has_the_key() {
         assert_eq!(key(2).digest([5; 32]), key(2).digest([5; 32]));
         assert_ne!(key(2).digest([5; 32]), key(2).digest([6; 32]));
         assert_ne!(key(2).digest([5; 32]), key(3).digest([5; 32]));

@@ -87,15 +87,18 @@ fn a_hand_has_a_row_for_each_seat_and_its_end_in_it() {
 
 /// A hand of a player as the log says it, computed without rows.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct ExpectedHand {
     hand_no: u64,
     net: i64,
     outcome: pb::HandOutcome,
 }
 
 /// Hands of a player by the records of a log, newest first.
-fn told(log: &[(StreamId, TableRecord, UnixMicros)], player: PlayerId) -> Vec<Told> {
-    let mut all: Vec<Told> = Vec::new();
+fn expected_hands(
+    log: &[(StreamId, TableRecord, UnixMicros)],
+    player: PlayerId,
+) -> Vec<ExpectedHand> {
+    let mut all: Vec<ExpectedHand> = Vec::new();
     let mut stack = 0;
     let mut cause = AbortCause::Unspecified;
     for (_, record, _) in log {
@@ -104,7 +107,7 @@ fn told(log: &[(StreamId, TableRecord, UnixMicros)], player: PlayerId) -> Vec<To
             if let Some(seat) = opened.roster.iter().find(of) {
                 stack = seat.stack;
                 let outcome = pb::HandOutcome::InPlay;
-                all.push(Told { hand_no: opened.hand_no, net: 0, outcome });
+                all.push(ExpectedHand { hand_no: opened.hand_no, net: 0, outcome });
             }
         } else if let TableRecord::HandAborted(aborted) = record {
             cause = aborted.cause();
@@ -156,12 +159,12 @@ async fn walk(hands: &PlayerHands, query: HandsQuery, log_size: u64) -> Vec<pb::
     }
 }
 
-fn short(hands: &[pb::PlayerHand]) -> Vec<Told> {
-    let told = |hand: &pb::PlayerHand| {
+fn short(hands: &[pb::PlayerHand]) -> Vec<ExpectedHand> {
+    let shorten = |hand: &pb::PlayerHand| {
         let (hand_no, net) = (hand.hand_no, hand.net_credits);
-        Told { hand_no, net, outcome: hand.outcome() }
+        ExpectedHand { hand_no, net, outcome: hand.outcome() }
     };
-    hands.iter().map(told).collect()
+    hands.iter().map(shorten).collect()
 }
 
 /// Connections with the rights of the table service alone.
@@ -198,7 +201,7 @@ async fn lists_are_what_a_played_log_says_after_a_restart_and_a_rebuild_too() {
     let mut lists = Vec::new();
     for player in &players {
         let list = walk(&hands, query(*player), size).await;
-        assert_eq!(short(&list), told(&table.log, *player), "{player}");
+        assert_eq!(short(&list), expected_hands(&table.log, *player), "{player}");
         assert_eq!(walk(&hands, HandsQuery { take: 1, ..query(*player) }, size).await, list);
         assert_eq!(walk(&hands, HandsQuery { take: 3, ..query(*player) }, size).await, list);
         outcomes.extend(list.iter().map(pb::PlayerHand::outcome));

@@ -1,6 +1,6 @@
 //! Games that are disabled in the whole room, and what the room says of itself.
 //!
-//! A change is an event of the room's stream. Once it is durable the tables hear of it: from then on
+//! A change is an event of the room's stream. Once it is durable the tables learn of it: from then on
 //! none of them starts a hand of the game, and each records the change in its own stream, now or
 //! after a restart (`Effect::FollowGame`).
 

@@ -299,10 +299,10 @@ async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     leave(&registry, TableRecord::from(event::HandOpened::default()).on_stream(hand)).await;
     leave(&registry, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on_stream(table) })
         .await;
-    let unheard = primitives::HandId([9; 16]);
+    let unknown = primitives::HandId([9; 16]);
     let opened = event::HandOpened { table_id: table.0.to_vec().into(), ..Default::default() };
-    leave(&registry, TableRecord::from(opened).on_stream(unheard)).await;
-    leave(&registry, TableRecord::from(event::HandAborted::default()).on_stream(unheard)).await;
+    leave(&registry, TableRecord::from(opened).on_stream(unknown)).await;
+    leave(&registry, TableRecord::from(event::HandAborted::default()).on_stream(unknown)).await;
     registry.close().await;
     let registry = room.open().await;
     assert_eq!(listed(&registry, None, 9).await, [table, other]);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_removed_often_is_not_pushed_out_by_a_crowd() {
+    fn whoever_is_removed_often_is_not_pushed_out_by_many_others() {
         let mut delays = ReturnDelays::default();
         let at = UnixMicros(1_000_000);
         for _ in 0..5 {

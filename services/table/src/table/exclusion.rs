@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_withholds_often_is_not_pushed_out_by_a_crowd() {
+    fn whoever_withholds_often_is_not_pushed_out_by_many_others() {
         let mut exclusions = Exclusions::default();
         for burnt in 1..=5 {
             let next = Exclusion::after(exclusions.get(player(7)), burnt, AT);

@@ -104,7 +104,7 @@ fn a_record_that_contradicts_the_ones_before_it_is_corrupt() {
 }
 
 #[test]
-fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
+fn among_many_whoever_has_too_few_credits_writes_no_record() {
     let mut table = table();
     let poor = Command::SitDown {
         seat: None,

@@ -122,7 +122,7 @@ impl CodeLengths<'_> {
         SizeRange::of_message(hand.encoded_len(), held)
     }
 
-    /// Size of the state that only this game has: its cards, and what is told of hidden ones.
+    /// Size of the state that only this game has: its cards, and what is shown of hidden ones.
     fn game_state(self, state: &pb::GameState) -> SizeRange {
         let game = state.state.iter().map(|game| {
             match game {

@@ -79,7 +79,7 @@ impl Scene {
         self.play.to_act().map(|_| DecisionClock { turn: self.play.turn, deadline, bank })
     }
 
-    /// Clock as the next update tells it.
+    /// Clock as the next update shows it.
     fn clock_of_next(&self) -> Option<DecisionClock> {
         let deadline = UnixMicros(1_000_000 * (self.sequence + 1));
         self.clock().map(|clock| DecisionClock { deadline, ..clock })
@@ -307,7 +307,7 @@ fn no_field_of_an_update_is_superfluous() {
     }
 }
 
-/// Every game has states that change in mid-hand, so none of them is told by snapshots alone.
+/// Every game has states that change in mid-hand, so none of them is shown by snapshots alone.
 #[test]
 fn the_state_of_every_game_changes_in_mid_hand() {
     let hands = worked_hands();

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_taken_where_they_can_be_told() {
+    fn times_are_taken_where_they_can_be_read() {
         let good = Timestamp { seconds: 1, nanos: 2_999 };
         assert_eq!(parse_time("until", good), Ok(UnixMicros(1_000_002)));
         assert_eq!(parse_time("until", exclusion_end(Exclusion::ForGood)), Ok(MAX_TIMESTAMP));

@@ -53,8 +53,8 @@ impl Owner {
         let (written, sent) = (log.append_group(group), Instant::now());
         *flying += command_count(&answers);
         flights.push_back(Box::pin(async move {
-            let landed = GroupOutcome::new(written.await.map(drop), sent);
-            GroupOutcome { keys, command_replies: answers, snapshot, ..landed }
+            let completed = GroupOutcome::new(written.await.map(drop), sent);
+            GroupOutcome { keys, command_replies: answers, snapshot, ..completed }
         }));
     }
 
@@ -62,7 +62,10 @@ impl Owner {
     ///
     /// # Errors
     /// The group was not written: its callers are left unanswered.
-    pub(super) async fn complete_group(&mut self, landed: GroupOutcome) -> Result<(), AppendError> {
+    pub(super) async fn complete_group(
+        &mut self,
+        completed: GroupOutcome,
+    ) -> Result<(), AppendError> {
         let GroupOutcome {
             outcome,
             keys,
@@ -70,7 +73,7 @@ impl Owner {
             sent_at: sent,
             snapshot,
             query_replies: looked,
-        } = landed;
+        } = completed;
         if let Err(error) = outcome {
             let unanswered = answers.len();
             tracing::warn!(runbook = "deploy/README.md, The database is away", %error, unanswered, "a group was not written");
@@ -89,7 +92,7 @@ impl Owner {
         if let (Some(snapshot), Some(repo)) = (snapshot, &self.tables.repo) {
             self.state.snapshots.store(repo.clone(), snapshot);
         }
-        looked.into_iter().for_each(|tell| tell());
+        looked.into_iter().for_each(|reply| reply());
         self.state.commands_in_flight =
             self.state.commands_in_flight.saturating_sub(command_count(&answers));
         let asks = self.state.waiting.len() + self.batches.len() + answers.len();

@@ -55,7 +55,7 @@ impl Owner {
         (ready, before)
     }
 
-    /// Adds the stored answers that are in memory. Returns the keys that only the store can tell.
+    /// Adds the stored answers that are in memory. Returns the keys that only the store knows.
     fn recall_from_memory(
         &self,
         ask: &RequestBatch,

@@ -18,7 +18,7 @@ const MIN_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 impl Owner {
-    /// Reads the ledger again. Returns false if the wallet is told to stop before.
+    /// Reads the ledger again. Returns false if the wallet is asked to stop before.
     pub(super) async fn recover(
         &mut self,
         stopping: &CancellationToken,
@@ -53,7 +53,7 @@ pub(super) struct WaitingQueues<'a> {
 }
 
 /// Opens the log and reads the ledger, as soon as both can be had; requests meanwhile are answered
-/// "unavailable". `None` if the wallet is told to stop before.
+/// "unavailable". `None` if the wallet is asked to stop before.
 pub(super) async fn open_and_load(
     dependencies: &Dependencies,
     tables: &Tables,

@@ -92,8 +92,8 @@ impl Owner {
         }
         self.take_snapshot();
         let kept = async {
-            while let Some(landed) = self.state.groups_in_flight.next().await {
-                if self.complete_group(landed).await.is_err() {
+            while let Some(completed) = self.state.groups_in_flight.next().await {
+                if self.complete_group(completed).await.is_err() {
                     return;
                 }
             }

@@ -267,8 +267,8 @@ async fn what_waits_and_what_holds_is_what_the_ledger_says() {
     for harm in ["destination = 'house/rake'", "state = 2", "state = 1", "changed = 3"] {
         sql(&url, "CREATE TABLE kept AS SELECT * FROM holds").await;
         sql(&url, &format!("UPDATE holds SET {harm} WHERE state = 3")).await;
-        let told = api.get_hold(by(SERVICE, ask(21))).await;
-        assert_eq!(told.map(drop).map_err(|it| it.code()), Err(Code::Internal), "{harm}");
+        let answer = api.get_hold(by(SERVICE, ask(21))).await;
+        assert_eq!(answer.map(drop).map_err(|it| it.code()), Err(Code::Internal), "{harm}");
         sql(&url, "DELETE FROM holds; INSERT INTO holds SELECT * FROM kept; DROP TABLE kept").await;
     }
     assert_eq!(hold_of(&api, 21).await, (40, 0, pb::HoldState::Released));

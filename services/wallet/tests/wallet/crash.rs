@@ -110,7 +110,7 @@ async fn what_could_not_be_written_is_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_the_log_is_another_s_everybody_is_told_so() {
+async fn while_the_log_is_another_s_everybody_gets_unavailable() {
     let house = Harness::open(MemStore::new()).await;
     house.open_accounts(1, 100).await;
     let clock = house.clock.clock();

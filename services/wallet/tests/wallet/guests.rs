@@ -46,7 +46,7 @@ async fn a_guest_is_given_credits_once_and_a_day_takes_so_many_guests() {
 }
 
 #[tokio::test]
-async fn a_wallet_gives_nothing_unless_it_is_told_to() {
+async fn a_wallet_gives_nothing_unless_it_is_configured_to() {
     let (harness, _) = Harness::over_postgres("no_guests").await;
     let size = harness.size().await;
     assert_eq!(give(&harness.api(), 1).await, Ok(0));

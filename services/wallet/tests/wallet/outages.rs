@@ -51,11 +51,12 @@ async fn under_load(
     for n in 0..PLAYERS {
         let wallet = house.wallet.clone();
         callers.spawn(async move {
-            let mut told = Vec::new();
+            let mut answers = Vec::new();
             for request in player_requests(n) {
-                told.push(execute_until_answered(&wallet, request).await.expect("he has enough"));
+                answers
+                    .push(execute_until_answered(&wallet, request).await.expect("he has enough"));
             }
-            (n, told)
+            (n, answers)
         });
     }
     trouble.await;
@@ -64,14 +65,14 @@ async fn under_load(
 
 /// Checks that every request is recorded once, that repeats get the same answers, and that the
 /// tables agree.
-async fn check_each_recorded_once(house: &Harness<PgStore>, told: BTreeMap<u8, Vec<Answer>>) {
+async fn check_each_recorded_once(house: &Harness<PgStore>, answers: BTreeMap<u8, Vec<Answer>>) {
     let books = house.log_content().await;
-    for (n, told) in told {
+    for (n, answered) in answers {
         let lines: Vec<u64> =
             books.lines(own(n)).iter().skip(1).map(|(position, ..)| *position).collect();
-        let positions: Vec<u64> = told.iter().map(|done| done.position.0).collect();
+        let positions: Vec<u64> = answered.iter().map(|done| done.position.0).collect();
         assert_eq!(lines, positions, "player {n}");
-        for (request, first) in player_requests(n).into_iter().zip(told) {
+        for (request, first) in player_requests(n).into_iter().zip(answered) {
             assert_eq!(house.execute_until_answered(request).await, Ok(first));
         }
     }
@@ -96,8 +97,8 @@ async fn check_outages(name: &str, outages: &[Duration]) {
             run_sql(&other, &format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS true")).await;
         }
     };
-    let told = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, told).await;
+    let answers = under_load(&house, trouble).await;
+    check_each_recorded_once(&house, answers).await;
 }
 
 /// Outages longer than the wallet retries a write.
@@ -122,8 +123,8 @@ async fn connections_that_are_cut_again_and_again() {
             run_sql(&url, CUT).await;
         }
     };
-    let told = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, told).await;
+    let answers = under_load(&house, trouble).await;
+    check_each_recorded_once(&house, answers).await;
 }
 
 /// The server ends the connection within COMMIT: the writes are undone, which the wallet only
@@ -144,8 +145,8 @@ async fn a_connection_that_is_cut_within_commit() {
         tokio::time::sleep(Duration::from_millis(300)).await;
         run_sql(&url, "DROP TRIGGER cut ON wallet.entries").await;
     };
-    let told = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, told).await;
+    let answers = under_load(&house, trouble).await;
+    check_each_recorded_once(&house, answers).await;
 }
 
 /// The connection is cut after COMMIT and before its answer: the writes stand, which the wallet
@@ -163,8 +164,8 @@ async fn a_connection_that_is_cut_after_commit() {
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert!(cutter.disarm() > 0, "answers were swallowed");
     };
-    let told = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, told).await;
+    let answers = under_load(&house, trouble).await;
+    check_each_recorded_once(&house, answers).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -184,8 +185,8 @@ async fn a_disk_that_is_full_for_a_while() {
         tokio::time::sleep(Duration::from_millis(700)).await;
         run_sql(&url, "DROP TRIGGER full_disk ON wallet.events").await;
     };
-    let told = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, told).await;
+    let answers = under_load(&house, trouble).await;
+    check_each_recorded_once(&house, answers).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,24 +198,24 @@ async fn two_wallets_that_want_the_same_log() {
     for n in 0..PLAYERS {
         let wallets = [house.wallet.clone(), other.wallet.clone()];
         callers.spawn(async move {
-            let mut told = Vec::new();
+            let mut positions = Vec::new();
             // The same request at both: the owner of the log answers it.
             for (k, request) in player_requests(n).into_iter().take(6).enumerate() {
                 let first = execute_until_answered(&wallets[k % 2], request.clone())
                     .await
                     .expect("he has enough");
                 let second = execute_until_answered(&wallets[(k + 1) % 2], request).await;
-                told.push(first.position.0);
+                positions.push(first.position.0);
                 assert_eq!(second, Ok(first));
             }
-            (n, told)
+            (n, positions)
         });
     }
-    let told = callers.join_all().await;
+    let positions = callers.join_all().await;
     let books = house.log_content().await;
-    for (n, told) in told {
+    for (n, answered) in positions {
         let lines: Vec<u64> = books.lines(own(n)).iter().skip(1).map(|line| line.0).collect();
-        assert_eq!(lines, told);
+        assert_eq!(lines, answered);
     }
     house.is_sound().await;
 }
@@ -229,8 +230,8 @@ async fn a_wallet_whose_log_another_has_refuses_nothing_by_what_it_remembers() {
     let first = other.execute_until_answered(less.clone()).await;
     assert!(first.is_ok(), "{first:?}");
     // The old owner remembers an account with one credit, unless it has the log back already.
-    let told = house.wallet.execute(less.clone(), test_author()).await;
-    assert!(told == Err(WalletError::Unavailable) || told == first, "{told:?}");
+    let answer = house.wallet.execute(less.clone(), test_author()).await;
+    assert!(answer == Err(WalletError::Unavailable) || answer == first, "{answer:?}");
     assert_eq!(house.execute_until_answered(less).await, first);
     house.is_sound().await;
 }

@@ -213,8 +213,8 @@ async fn a_stream_of_transfers_and_a_stop() {
     assert_eq!((posted, short), (2000, 1000));
     drop((accounts, settlement));
     life.drain.begin();
-    let told = results.message().await.unwrap_err();
-    assert_eq!(wire::status::reason_of(&told), Some(ErrorReason::Unavailable));
+    let status = results.message().await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&status), Some(ErrorReason::Unavailable));
     drop((results, send));
     life.end().await;
 }

@@ -26,7 +26,7 @@ async fn found(api: &Api, players: &[u8]) -> Vec<pb::PlayerStanding> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_hear_what_a_buy_in_may_be() {
+async fn tables_learn_what_a_buy_in_may_be() {
     let (house, api) = given().await;
     let available = async || -> Vec<Option<u64>> {
         found(&api, &[0, 9]).await.into_iter().map(|it| it.available).collect()
@@ -43,7 +43,7 @@ fn day(day: u64) -> Option<pb::Limits> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
+async fn tables_learn_at_once_of_exclusions_freezes_and_limits() {
     let (house, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());

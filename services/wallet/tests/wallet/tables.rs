@@ -144,9 +144,9 @@ async fn tables_that_lose_their_place_while_groups_go_ahead_are_made_anew() {
     // Only a group that was sent ahead makes this row, so its presence proves that one was.
     let mut ids = 10_000..;
     for _ in 0..50 {
-        let crowd = ids.by_ref().take(500).map(|id| house.execute(issue(id, 1, 1)));
-        let crowd: Vec<_> = crowd.collect();
-        assert!(futures_util::future::join_all(crowd).await.iter().all(Result::is_ok));
+        let requests = ids.by_ref().take(500).map(|id| house.execute(issue(id, 1, 1)));
+        let requests: Vec<_> = requests.collect();
+        assert!(futures_util::future::join_all(requests).await.iter().all(Result::is_ok));
         if place().await.is_some() {
             break;
         }

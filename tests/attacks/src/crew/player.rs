@@ -83,8 +83,8 @@ impl Player {
                 self.due.as_ref().filter(|_| self.in_flight.is_none()).map(|due| due.not_before);
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                heard = self.play.next() => match heard {
-                    Ok(Some(heard)) => self.receive(heard).await?,
+                received = self.play.next() => match received {
+                    Ok(Some(message)) => self.receive(message).await?,
                     Ok(None) => return Ok(()),
                     Err(Error::Gap { .. }) => self.count("GAP"),
                     Err(error) => return Err(error),
@@ -96,8 +96,8 @@ impl Player {
         }
     }
 
-    async fn receive(&mut self, heard: PlayMessage) -> Result<(), Error> {
-        match heard {
+    async fn receive(&mut self, message: PlayMessage) -> Result<(), Error> {
+        match message {
             PlayMessage::Watch(WatchMessage::Snapshot(view)) => self.apply_snapshot(*view).await,
             PlayMessage::Watch(WatchMessage::Update(update)) => self.apply_update(*update).await,
             PlayMessage::Watch(WatchMessage::CaughtUp) => Ok(()),

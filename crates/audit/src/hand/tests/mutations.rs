@@ -32,7 +32,7 @@ fn no_record_can_be_left_out() {
 }
 
 #[test]
-fn no_record_can_be_told_twice() {
+fn no_record_can_be_listed_twice() {
     let honest = room();
     for index in own_records(&honest) {
         let report = after(|entries| entries.insert(index, entries[index].clone()));

@@ -144,7 +144,7 @@ impl Outcome {
     }
 }
 
-/// Audits a bundle. Its story is told too: nothing in the file may make that panic.
+/// Audits a bundle. Its story is written too: nothing in the file may make that panic.
 fn audited(bundle: &Bundle, trusted: &TrustedKeys) -> Report {
     let records = bundle.records(trusted);
     let report = hand::audit(&records);

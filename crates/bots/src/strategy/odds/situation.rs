@@ -155,7 +155,7 @@ fn top_discards(game: &GameState) -> [Option<Card>; 2] {
     }
 }
 
-/// Cards that are visible. Equal copies are counted, not told apart.
+/// Cards that are visible. Equal copies are counted, not distinguished.
 struct VisibleCards<'a> {
     rules: &'a RuleSet,
     set: CardSet,

@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(choose(&state("spike", &zero), options(&zero)).kind(), MoveKind::Stand);
     }
 
-    /// Tells the state of a game whose target is +5 of circles, with this selection.
-    fn tell(state: &mut TableState, selected: &[&str]) {
+    /// Applies an update of a game whose target is +5 of circles, with this selection.
+    fn apply_selection(state: &mut TableState, selected: &[&str]) {
         let target = pb::CoruscantTarget { total: 5, suit: pb::CoruscantSuit::Circle.into() };
         let selection = pb::CoruscantSelection {
             seat: 1,
@@ -140,15 +140,15 @@ mod tests {
     fn coruscant_selects_what_meets_the_dice_and_adds_what_helps() {
         let cards = ["c+3", "t+2", "s-9", "c+8", "Y"];
         let mut state = state("coruscant", &cards);
-        tell(&mut state, &[]);
+        apply_selection(&mut state, &[]);
         let mut steady = Steady::new(1);
         let select = turn(vec![legal(MoveKind::Select, &cards)]);
         let chosen = steady.choose(&state, &select);
         assert_eq!(sum(&chosen.cards), 5);
-        tell(&mut state, &["c+3", "t+2"]);
+        apply_selection(&mut state, &["c+3", "t+2"]);
         let add = turn(vec![legal(MoveKind::Add, &["c+1", "t-7"])]);
         assert!(steady.choose(&state, &add).cards.is_empty());
-        tell(&mut state, &["c+3"]);
+        apply_selection(&mut state, &["c+3"]);
         let add = turn(vec![legal(MoveKind::Add, &["t-7", "s+2"])]);
         assert_eq!(steady.choose(&state, &add).cards, ["s+2"]);
     }

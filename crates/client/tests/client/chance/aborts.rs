@@ -1,4 +1,4 @@
-//! Hands that came to nothing because the dealer was silent: the table must have told of it, and this
+//! Hands that came to nothing because the dealer was silent: the table must have announced it, and this
 //! client must have agreed where all players are said to have.
 
 use primitives::UnixMicros;
@@ -37,8 +37,8 @@ fn suspension(until: UnixMicros) -> pb::Suspension {
     pb::Suspension { start_time: time(SINCE), end_time: time(until), ..pb::Suspension::default() }
 }
 
-/// Tells something at a time.
-fn told_at(player: &mut Player, at: UnixMicros, what: What) -> Result<(), Box<FairnessViolation>> {
+/// Applies an update of a time.
+fn apply_at(player: &mut Player, at: UnixMicros, what: What) -> Result<(), Box<FairnessViolation>> {
     let (at, what) = (Some(wire::time::timestamp(at)), Some(what));
     let update = pb::TableUpdate { sequence: 0, record_time: at, what };
     player.chance.apply(&WatchMessage::Update(Box::new(update)))
@@ -55,22 +55,22 @@ fn dealt() -> Player {
 }
 
 #[track_caller]
-fn check_untold(seen: Result<(), Box<FairnessViolation>>, kind: ViolationKind) {
+fn check_table_fault(seen: Result<(), Box<FairnessViolation>>, kind: ViolationKind) {
     check_violation(seen, (PartyAtFault::Table, kind), true);
 }
 
 /// The house cancels a hand that it dislikes, and says that the dealer was silent.
 /// fairness/SPEC.md §3.11.
 #[test]
-fn a_hand_is_over_for_a_silence_only_if_it_was_told() {
+fn a_hand_is_over_for_a_silence_only_if_it_was_announced() {
     for cause in [AbortCause::Agreed, AbortCause::Suspended, AbortCause::Unspecified] {
-        check_untold(dealt().apply(over(cause)), ViolationKind::SilenceUntold);
+        check_table_fault(dealt().apply(over(cause)), ViolationKind::SilenceUnannounced);
         // The dealer was back before.
         let mut player = dealt();
         player.apply(stands()).unwrap();
         let goes_on = pb::SuspensionChanged { hand_no: HAND, ..Default::default() };
         player.apply(What::Suspension(goes_on)).unwrap();
-        check_untold(player.apply(over(cause)), ViolationKind::SilenceUntold);
+        check_table_fault(player.apply(over(cause)), ViolationKind::SilenceUnannounced);
     }
 }
 
@@ -81,7 +81,7 @@ fn a_hand_that_was_dealt_is_not_burnt() {
     let seats = vec![OTHER.into()];
     let cause = AbortCause::Withheld.into();
     let burnt = pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() };
-    check_untold(dealt().apply(What::Voided(burnt)), ViolationKind::BurntAfterDeal);
+    check_table_fault(dealt().apply(What::Voided(burnt)), ViolationKind::BurntAfterDeal);
 }
 
 /// fairness/SPEC.md §3.11, §9.6.
@@ -89,7 +89,7 @@ fn a_hand_that_was_dealt_is_not_burnt() {
 fn nobody_agrees_in_this_clients_name() {
     let mut player = dealt();
     player.apply(stands()).unwrap();
-    check_untold(player.apply(over(AbortCause::Agreed)), ViolationKind::EndedWithoutConsent);
+    check_table_fault(player.apply(over(AbortCause::Agreed)), ViolationKind::EndedWithoutConsent);
     let mut player = dealt();
     player.apply(stands()).unwrap();
     let signature = player.chance.sign_decision(HAND, &void()).unwrap();
@@ -115,35 +115,35 @@ fn a_dealt_hand_has_its_time_to_go_on() {
     let ends = |at: u64| {
         let mut player = dealt();
         player.apply(stands()).unwrap();
-        told_at(&mut player, UnixMicros(at), over(AbortCause::Suspended))
+        apply_at(&mut player, UnixMicros(at), over(AbortCause::Suspended))
     };
-    check_untold(ends(UNTIL.0 - 1), ViolationKind::EndedEarly);
+    check_table_fault(ends(UNTIL.0 - 1), ViolationKind::EndedEarly);
     ends(UNTIL.0).unwrap();
 }
 
-/// The house shortens the time that its dealer has, and tells so from the start.
+/// The house shortens the time that its dealer has, and says so from the start.
 /// fairness/SPEC.md §3.11.
 #[test]
 fn the_time_to_go_on_is_that_of_the_settings() {
     let seconds = |count: u64| UnixMicros(SINCE.0 + count * SECOND);
-    let ends = |told: u64, at: u64| {
+    let ends = |announced: u64, at: u64| {
         let mut player = dealt();
         // It is recorded ten seconds after the dealer was asked first.
-        told_at(&mut player, seconds(10), stands_until(seconds(told))).unwrap();
-        told_at(&mut player, seconds(at), over(AbortCause::Suspended))
+        apply_at(&mut player, seconds(10), stands_until(seconds(announced))).unwrap();
+        apply_at(&mut player, seconds(at), over(AbortCause::Suspended))
     };
     let two_hours = 2 * 3600;
-    for told in [0, 11, two_hours - 1] {
-        check_untold(ends(told, told), ViolationKind::EndedEarly);
-        check_untold(ends(told, two_hours - 1), ViolationKind::EndedEarly);
+    for announced in [0, 11, two_hours - 1] {
+        check_table_fault(ends(announced, announced), ViolationKind::EndedEarly);
+        check_table_fault(ends(announced, two_hours - 1), ViolationKind::EndedEarly);
     }
     ends(two_hours + 10, two_hours + 10).unwrap();
     // What is recorded with some delay passes, and a longer time stands.
     ends(two_hours + 5, two_hours + 5).unwrap();
-    check_untold(ends(3 * two_hours, two_hours + 10), ViolationKind::EndedEarly);
+    check_table_fault(ends(3 * two_hours, two_hours + 10), ViolationKind::EndedEarly);
 }
 
-/// A snapshot tells a suspension that the client has not heard of, or knows to be longer.
+/// A snapshot shows a suspension that is new to the client, or that it knows to be longer.
 #[test]
 fn a_snapshot_shortens_no_suspension() {
     let seconds = |count: u64| UnixMicros(SINCE.0 + count * SECOND);
@@ -162,12 +162,12 @@ fn a_snapshot_shortens_no_suspension() {
         for (at, is_early) in [(1, true), (until - 1, true), (until, false)] {
             let mut player = dealt();
             if let Some(known) = known {
-                told_at(&mut player, seconds(10), stands_until(seconds(known))).unwrap();
+                apply_at(&mut player, seconds(10), stands_until(seconds(known))).unwrap();
             }
             player.chance.apply(&snapshot(&player)).unwrap();
-            let ended = told_at(&mut player, seconds(at), over(AbortCause::Suspended));
+            let ended = apply_at(&mut player, seconds(at), over(AbortCause::Suspended));
             if is_early {
-                check_untold(ended, ViolationKind::EndedEarly);
+                check_table_fault(ended, ViolationKind::EndedEarly);
             } else {
                 ended.unwrap();
             }
@@ -180,5 +180,5 @@ fn a_suspension_says_since_when() {
     let bare = Some(pb::Suspension { start_time: None, ..suspension(UNTIL) });
     let stands = pb::SuspensionChanged { hand_no: HAND, suspension: bare, ..Default::default() };
     let missing = ViolationKind::Missing("since when the dealer is silent");
-    check_untold(dealt().apply(What::Suspension(stands)), missing);
+    check_table_fault(dealt().apply(What::Suspension(stands)), missing);
 }

@@ -27,54 +27,54 @@ fn a_closing_that_is_not_that_of_the_hand_reveals_nothing() {
     type Bend = fn(&mut Player, &mut pb::Entropy, &[u8]);
     let wrong = ViolationKind::WrongClosing;
     let bends: [(Bend, ViolationKind); 9] = [
-        (|_, told, _| told.closing = None, ViolationKind::Missing("the dealer's closing")),
+        (|_, entropy, _| entropy.closing = None, ViolationKind::Missing("the dealer's closing")),
         (
-            |_, told, _| told.closing.as_mut().unwrap().signature[0] ^= 1,
+            |_, entropy, _| entropy.closing.as_mut().unwrap().signature[0] ^= 1,
             ViolationKind::ClosingSignature,
         ),
         (
-            |player, told, own| {
+            |player, entropy, own| {
                 let stranger = ed25519_dalek::SigningKey::from_bytes(&[9; 32]);
                 let fixture = HandFixture { dealer: stranger, ..HandFixture::new("dice") };
                 let rows = player.fixture.closing_rows(Some(own), None);
-                told.closing = Some(fixture.closing(&rows));
+                entropy.closing = Some(fixture.closing(&rows));
             },
             ViolationKind::ClosingSignature,
         ),
         (
-            |_, told, _| told.closing.as_mut().unwrap().closing[0] ^= 1,
+            |_, entropy, _| entropy.closing.as_mut().unwrap().closing[0] ^= 1,
             wrong("its hash is not that of its rows"),
         ),
         (
-            |_, told, _| told.closing.as_mut().unwrap().rows.swap(0, 1),
+            |_, entropy, _| entropy.closing.as_mut().unwrap().rows.swap(0, 1),
             wrong("its seats do not come once and ascending"),
         ),
         (
-            |player, told, own| {
+            |player, entropy, own| {
                 let rows = player.fixture.closing_rows(Some(own), None);
-                told.closing = Some(player.fixture.closing(&rows[..1]));
+                entropy.closing = Some(player.fixture.closing(&rows[..1]));
             },
             wrong("its seats are not those dealt in"),
         ),
         (
-            |player, told, own| {
+            |player, entropy, own| {
                 let mut rows = player.fixture.closing_rows(Some(own), None);
                 rows[1].player = PlayerId([8; 16]);
-                told.closing = Some(player.fixture.closing(&rows));
+                entropy.closing = Some(player.fixture.closing(&rows));
             },
             wrong("its players are not those dealt in"),
         ),
         (
-            |player, told, _| {
+            |player, entropy, _| {
                 let rows = player.fixture.closing_rows(Some(&[1; 32]), None);
-                told.closing = Some(player.fixture.closing(&rows));
+                entropy.closing = Some(player.fixture.closing(&rows));
             },
             ViolationKind::CommitmentDropped,
         ),
         (
-            |player, told, _| {
+            |player, entropy, _| {
                 let rows = player.fixture.closing_rows(None, None);
-                told.closing = Some(player.fixture.closing(&rows));
+                entropy.closing = Some(player.fixture.closing(&rows));
             },
             ViolationKind::CommitmentDropped,
         ),
@@ -82,9 +82,9 @@ fn a_closing_that_is_not_that_of_the_hand_reveals_nothing() {
     for (bend, what) in bends {
         let mut player = player();
         let own = player.commit_with_receipt();
-        let mut told = player.fixture.closed(Some(&own), None);
-        bend(&mut player, &mut told, &own);
-        check_violation(player.apply(What::Entropy(told)), (PartyAtFault::Table, what), true);
+        let mut entropy = player.fixture.closed(Some(&own), None);
+        bend(&mut player, &mut entropy, &own);
+        check_violation(player.apply(What::Entropy(entropy)), (PartyAtFault::Table, what), true);
         assert_eq!(player.next(), None, "nothing is revealed");
     }
 }
@@ -294,7 +294,7 @@ fn a_reveal_gets_a_receipt_for_what_was_revealed() {
     check(|it| Some(pb::RevealReceipt { position: 1, ..it }), ViolationKind::ReceiptSignature);
 }
 
-/// Only an opening of a burnt number gets no receipt, and the burn may be told after the answer.
+/// Only an opening of a burnt number gets no receipt, and the burn may be announced after the answer.
 #[test]
 fn what_counts_as_revealed_has_a_receipt() {
     let unreceipted = || {
@@ -415,20 +415,20 @@ fn in_the_background_nothing_new_is_committed_to() {
     assert!(matches!(player.next(), Some(EntropyMessage::Commit { .. })));
 }
 
-/// Two closings are told before this client has revealed: it reveals under neither.
+/// Two closings arrive before this client has revealed: it reveals under neither.
 #[test]
 fn nothing_is_revealed_over_a_closing_that_another_contradicts() {
     let mut player = player();
     let own = player.commit_with_receipt();
     player.apply(What::Entropy(player.fixture.closed(Some(&own), Some(OTHERS)))).unwrap();
     let second = player.fixture.closed(Some(&own), Some(Entropy([0; 32])));
-    let told = player.apply(What::Entropy(second)).unwrap_err();
-    assert_eq!(told.kind, ViolationKind::SecondClosing);
+    let violation = player.apply(What::Entropy(second)).unwrap_err();
+    assert_eq!(violation.kind, ViolationKind::SecondClosing);
     assert_eq!(player.next(), None);
 }
 
 /// The attack that closings exist for: a seat of the house waits for what the others reveal, then
-/// chooses its own number until the hand suits it. The table tells whatever it likes.
+/// chooses its own number until the hand suits it. The table sends whatever it likes.
 #[test]
 fn a_house_seat_cannot_choose_its_number_after_the_others() {
     let mut player = player();
@@ -438,7 +438,7 @@ fn a_house_seat_cannot_choose_its_number_after_the_others() {
     let open = pb::Entropy { closing: None, ..fixture.entropy(true, &[SEAT]) };
     assert!(player.apply(What::Entropy(open)).is_err());
     assert_eq!(player.next(), None);
-    // Once it is revealed, every other number of that seat is refused, however it is told.
+    // Once it is revealed, every other number of that seat is refused, however it is announced.
     let mut player = self::player();
     assert_eq!(player.commit_with_receipt(), own);
     player.apply(What::Entropy(fixture.closed(Some(&own), Some(OTHERS)))).unwrap();
@@ -447,11 +447,14 @@ fn a_house_seat_cannot_choose_its_number_after_the_others() {
     for tried in 0..64 {
         let fitted = Entropy([tried; 32]);
         let rows = fixture.rows_of(Some(entropy), Some(fitted));
-        let told = player.apply(What::HandStarted(fixture.started(&rows)));
-        assert_eq!(told.unwrap_err().kind, ViolationKind::NotAsClosed, "{tried}");
+        let result = player.apply(What::HandStarted(fixture.started(&rows)));
+        assert_eq!(result.unwrap_err().kind, ViolationKind::NotAsClosed, "{tried}");
         let closing = fixture.closing_rows(Some(&own), Some(fitted));
-        let told = player.apply(closed(&player, &closing)).unwrap_err();
-        assert_eq!((told.party, told.kind), (PartyAtFault::Dealer, ViolationKind::SecondClosing));
+        let violation = player.apply(closed(&player, &closing)).unwrap_err();
+        assert_eq!(
+            (violation.party, violation.kind),
+            (PartyAtFault::Dealer, ViolationKind::SecondClosing)
+        );
         outcomes.insert(fixture.transcript(&rows).0);
     }
     assert_eq!(outcomes.len(), 64, "each would have given another hand");
@@ -462,8 +465,8 @@ fn a_house_seat_cannot_choose_its_number_after_the_others() {
 /// The table lies to one of two clients: each keeps the closing that it was sent, and both together
 /// convict the dealer.
 #[test]
-fn two_clients_that_were_told_two_closings_hold_the_proof() {
-    let tell = |other| {
+fn two_clients_that_were_sent_two_closings_hold_the_proof() {
+    let play_against = |other| {
         let mut player = player();
         let own = player.commit_with_receipt();
         player.apply(What::Entropy(player.fixture.closed(Some(&own), other))).unwrap();
@@ -471,7 +474,7 @@ fn two_clients_that_were_told_two_closings_hold_the_proof() {
         let rows = player.fixture.rows_of(None, Some(Entropy([3; 32])));
         player.apply(What::HandStarted(player.fixture.started(&rows))).unwrap_err().evidence
     };
-    let (one, two) = (tell(Some(OTHERS)), tell(None));
+    let (one, two) = (play_against(Some(OTHERS)), play_against(None));
     assert_eq!(conflicts(&one), []);
     let found = conflicts(&[one, two].concat());
     assert!(matches!(found[..], [Conflict::TwoClosings { .. }]), "{found:?}");

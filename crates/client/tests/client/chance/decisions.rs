@@ -54,7 +54,7 @@ fn dealt() -> Dealt {
 }
 
 impl Dealt {
-    /// The update of a decision, as the table tells it.
+    /// The update of a decision, as the table sends it.
     fn decided(&self, seat: u8, line: &str, by_clock: bool) -> pb::HandAction {
         pb::HandAction {
             hand_no: HAND,
@@ -68,7 +68,12 @@ impl Dealt {
         }
     }
 
-    fn tell(&mut self, seat: u8, line: &str, by_clock: bool) -> Result<(), Box<FairnessViolation>> {
+    fn announce(
+        &mut self,
+        seat: u8,
+        line: &str,
+        by_clock: bool,
+    ) -> Result<(), Box<FairnessViolation>> {
         let action = self.decided(seat, line, by_clock);
         self.chain = self.chain.with(by_clock, line);
         self.player.apply(What::Action(action))
@@ -160,22 +165,25 @@ impl Dealt {
 #[test]
 fn the_chain_goes_on_from_all_that_was_decided() {
     let mut hand = dealt();
-    hand.tell(OTHER, "p2 check", false).unwrap();
-    hand.tell(OTHER, "p2 fold", true).unwrap();
+    hand.announce(OTHER, "p2 check", false).unwrap();
+    hand.announce(OTHER, "p2 fold", true).unwrap();
     type Bend = fn(&mut pb::HandAction);
     let bends: [(Bend, ViolationKind); 6] = [
-        (|told| told.chain[0] ^= 1, ViolationKind::WrongChain),
-        (|told| told.by_clock = true, ViolationKind::WrongChain),
-        (|told| told.chain_line.push('0'), ViolationKind::WrongChain),
-        (|told| told.seat = SEAT.into(), ViolationKind::WrongChain),
-        (|told| told.chain.clear(), ViolationKind::Missing("a decision's line in the chain")),
-        (|told| told.chain_line.clear(), ViolationKind::Missing("a decision's line in the chain")),
+        (|action| action.chain[0] ^= 1, ViolationKind::WrongChain),
+        (|action| action.by_clock = true, ViolationKind::WrongChain),
+        (|action| action.chain_line.push('0'), ViolationKind::WrongChain),
+        (|action| action.seat = SEAT.into(), ViolationKind::WrongChain),
+        (|action| action.chain.clear(), ViolationKind::Missing("a decision's line in the chain")),
+        (
+            |action| action.chain_line.clear(),
+            ViolationKind::Missing("a decision's line in the chain"),
+        ),
     ];
     for (bend, what) in bends {
         let mut hand = dealt();
-        let mut told = hand.decided(OTHER, "p2 bet 20", false);
-        bend(&mut told);
-        let seen = hand.player.apply(What::Action(told));
+        let mut action = hand.decided(OTHER, "p2 bet 20", false);
+        bend(&mut action);
+        let seen = hand.player.apply(What::Action(action));
         check_violation(seen, (PartyAtFault::Table, what), true);
     }
 }
@@ -184,15 +192,15 @@ fn the_chain_goes_on_from_all_that_was_decided() {
 fn nobody_decides_in_this_clients_name() {
     let mut hand = dealt();
     let foreign = (PartyAtFault::Table, ViolationKind::ForeignDecision);
-    check_violation(hand.tell(SEAT, "p1 fold", false), foreign.clone(), true);
+    check_violation(hand.announce(SEAT, "p1 fold", false), foreign.clone(), true);
     let mut hand = dealt();
     hand.sign(&bet());
-    check_violation(hand.tell(SEAT, "p1 bet 490", false), foreign, true);
+    check_violation(hand.announce(SEAT, "p1 bet 490", false), foreign, true);
     // Its own, and the clock's, are in order.
     let mut hand = dealt();
     hand.sign(&bet());
-    hand.tell(SEAT, "p1 bet 20", false).unwrap();
-    hand.tell(SEAT, "p1 fold", true).unwrap();
+    hand.announce(SEAT, "p1 bet 20", false).unwrap();
+    hand.announce(SEAT, "p1 fold", true).unwrap();
 }
 
 /// fairness/SPEC.md §9.7.
@@ -207,14 +215,14 @@ fn a_decision_gets_a_receipt_and_stays_in_the_chain() {
     let (mut hand, after) = signed();
     let receipt = hand.player.fixture.decision_receipt(&after);
     hand.player.chance.accept_decision_receipt(HAND, Some(&receipt)).unwrap();
-    hand.tell(SEAT, "p1 bet 20", false).unwrap();
+    hand.announce(SEAT, "p1 bet 20", false).unwrap();
     // The clock is said to have decided instead: before the receipt, and after it.
     let dropped = (PartyAtFault::Table, ViolationKind::DecisionDropped);
     let (mut hand, _) = signed();
     hand.player.chance.accept_decision_receipt(HAND, Some(&receipt)).unwrap();
-    check_violation(hand.tell(SEAT, "p1 fold", true), dropped.clone(), true);
+    check_violation(hand.announce(SEAT, "p1 fold", true), dropped.clone(), true);
     let (mut hand, _) = signed();
-    hand.tell(SEAT, "p1 fold", true).unwrap();
+    hand.announce(SEAT, "p1 fold", true).unwrap();
     let seen = hand.player.chance.accept_decision_receipt(HAND, Some(&receipt));
     check_violation(seen, dropped, true);
 
@@ -271,8 +279,8 @@ fn a_leave_that_came_between_is_signed_over_if_it_is_known() {
     let text = DecisionStatement { context: &context, chain: &chain, said: "p1 bet 20" };
     text.verify(&hand.key, &signature).unwrap();
     assert_eq!(again(&mut hand, &Chain([1; 32])), None, "a chain that nothing explains");
-    hand.tell(OTHER, "p2 leave", false).unwrap();
-    hand.tell(SEAT, "p1 bet 20", false).unwrap();
+    hand.announce(OTHER, "p2 leave", false).unwrap();
+    hand.announce(SEAT, "p1 bet 20", false).unwrap();
 }
 
 #[test]
@@ -284,9 +292,9 @@ fn leaving_is_signed_and_kept() {
     let text = DecisionStatement { context: &context, chain: &chain, said: "p1 leave" };
     text.verify(&hand.key, &signature.try_into().unwrap()).unwrap();
     assert_eq!(hand_no, HAND);
-    let mut told = hand.decided(OTHER, "p2 bet 20", false);
-    told.chain.clear();
-    let evidence = hand.player.apply(What::Action(told)).unwrap_err().evidence;
+    let mut action = hand.decided(OTHER, "p2 bet 20", false);
+    action.chain.clear();
+    let evidence = hand.player.apply(What::Action(action)).unwrap_err().evidence;
     let kept = evidence.iter().any(|entry| match entry {
         Entry::Signed(signed) => matches!(
             signed.statement().unwrap(),
@@ -295,7 +303,7 @@ fn leaving_is_signed_and_kept() {
         Entry::Open(_) | Entry::Note { .. } => false,
     });
     assert!(kept);
-    hand.tell(SEAT, "p1 leave", false).unwrap();
+    hand.announce(SEAT, "p1 leave", false).unwrap();
 }
 
 impl Dealt {
@@ -368,7 +376,7 @@ fn a_leave_lapses_when_somebody_agrees_to_end_the_hand() {
     hand.player.apply(What::Seat(asked)).unwrap();
     let pending = hand.chain.with(false, "p2 leave");
     hand.check_leave(pending, hand.chain);
-    hand.tell(OTHER, "p2 void", false).unwrap();
+    hand.announce(OTHER, "p2 void", false).unwrap();
     let agreed = hand.chain;
     // A leave without a signature stands.
     hand.check_leave(agreed, agreed.with(false, "p2 leave"));

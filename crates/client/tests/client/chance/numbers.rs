@@ -54,8 +54,8 @@ fn other_rules_are_no_game_of_the_players() {
     let mut rules = HandFixture::new("dice");
     rules.rules = rules::RuleSet::defaults(rules::variant("kessel").unwrap());
     for other in [settings, rules] {
-        let told = [What::NextHand(other.next_hand()), What::Entropy(other.entropy(false, &[]))];
-        for what in told {
+        let updates = [What::NextHand(other.next_hand()), What::Entropy(other.entropy(false, &[]))];
+        for what in updates {
             let mut player = player();
             let other_rules = (PartyAtFault::Table, ViolationKind::OtherRules);
             check_violation(player.apply(what), other_rules, false);
@@ -91,7 +91,7 @@ fn a_seed_that_stays_shut_is_withheld() {
 }
 
 #[test]
-fn many_broken_numbers_are_told() {
+fn many_broken_numbers_are_reported() {
     let mut player = player();
     let mut burn = |hand_no: u64| {
         let cause = AbortCause::Withheld.into();
@@ -145,7 +145,7 @@ fn a_snapshot_opens_no_number_before_the_last_has_ended() {
     assert_eq!(player.next(), None, "it has ended");
 }
 
-/// Ends of numbers that never opened would hide those between, and an end that is told of a number
+/// Ends of numbers that never opened would hide those between, and an end that is announced of a number
 /// that goes on would give its entropy away in a copy of the evidence.
 #[test]
 fn only_the_number_that_is_open_ends() {
@@ -188,7 +188,7 @@ fn a_seed_is_opened_once_its_number_has_ended() {
     let mut player = self::player();
     player.shuffle();
     check_violation(seed(&mut player), early, true);
-    // Burnt; over, also as a snapshot tells it; with cards that the table has lost.
+    // Burnt; over, also as a snapshot shows it; with cards that the table has lost.
     let mut player = self::player();
     player.apply(What::Entropy(player.fixture.closed(None, Some(Entropy([1; 32]))))).unwrap();
     player.apply(burnt(HAND)).unwrap();

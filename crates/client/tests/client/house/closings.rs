@@ -1,4 +1,4 @@
-//! The house tells two closings, or two promises.
+//! The house announces two closings, or two promises.
 
 use client::{PartyAtFault, ViolationKind};
 use fairness::evidence::{Conflict, conflicts};
@@ -11,16 +11,16 @@ const SECOND: Entropy = Entropy([0x22; 32]);
 /// Each guest's hand is dealt as its own closing says, so neither finds anything alone. Their two
 /// files convict the dealer.
 #[tokio::test]
-async fn two_guests_who_were_told_two_closings_hold_the_proof_together() {
+async fn two_guests_who_were_sent_two_closings_hold_the_proof_together() {
     let house = House::new();
     let guests = house.seat_both().await;
     for (guest, own) in guests.iter().zip([FIRST, SECOND]) {
-        guest.tell(What::Entropy(house.closed(&own)));
+        guest.send(What::Entropy(house.closed(&own)));
     }
-    house.until(|heard| heard.reveals.len() == 2).await;
+    house.until(|received| received.reveals.len() == 2).await;
     let mut kept = Vec::new();
     for (guest, own) in guests.into_iter().zip([FIRST, SECOND]) {
-        guest.tell(What::HandStarted(house.started(&own)));
+        guest.send(What::HandStarted(house.started(&own)));
         let evidence = guest.leaves_content().await;
         assert_eq!(conflicts(&evidence), [], "one alone proves nothing");
         kept.extend(evidence);
@@ -34,12 +34,12 @@ async fn two_guests_who_were_told_two_closings_hold_the_proof_together() {
 }
 
 #[tokio::test]
-async fn a_guest_who_was_told_two_closings_holds_both() {
+async fn a_guest_who_was_sent_two_closings_holds_both() {
     let house = House::new();
     let guest = house.seat_one().await;
-    guest.tell(What::Entropy(house.closed(&FIRST)));
-    house.until(|heard| heard.reveals.len() == 1).await;
-    guest.tell(What::Entropy(house.closed(&SECOND)));
+    guest.send(What::Entropy(house.closed(&FIRST)));
+    house.until(|received| received.reveals.len() == 1).await;
+    guest.send(What::Entropy(house.closed(&SECOND)));
     let Caught { found, evidence } = guest.distrusts().await;
     assert_eq!((found.party, &found.kind), (PartyAtFault::Dealer, &ViolationKind::SecondClosing));
     check_two_closings(&house, &evidence);
@@ -52,19 +52,19 @@ async fn a_guest_that_is_started_anew_holds_both_closings_too() {
     let house = House::new();
     let Guest { seat, line: _, directory, playing } = {
         let guest = house.seat_one().await;
-        guest.tell(What::Entropy(house.closed(&FIRST)));
-        house.until(|heard| heard.reveals.len() == 1).await;
+        guest.send(What::Entropy(house.closed(&FIRST)));
+        house.until(|received| received.reveals.len() == 1).await;
         guest
     };
     playing.abort();
-    house.heard().reveals.clear();
+    house.received().reveals.clear();
     let entropy = Some(house.closed(&SECOND));
     let view = pb::TableView { entropy, ..house.view() };
     let guest = house.seat_in(directory, seat, view).await;
     let Caught { found, evidence } = guest.distrusts().await;
     assert_eq!((found.party, &found.kind), (PartyAtFault::Dealer, &ViolationKind::SecondClosing));
     check_two_closings(&house, &evidence);
-    assert!(house.heard().reveals.is_empty(), "nothing was revealed again");
+    assert!(house.received().reveals.is_empty(), "nothing was revealed again");
 }
 
 #[track_caller]
@@ -80,12 +80,12 @@ fn check_two_closings(house: &House, evidence: &[Entry]) {
 #[tokio::test]
 async fn a_number_that_was_promised_twice_convicts_the_dealer() {
     let other = HandFixture { seed: 8, ..HandFixture::new("dice") };
-    let told: [What; 2] =
+    let updates: [What; 2] =
         [What::NextHand(other.next_hand()), What::Entropy(other.entropy(false, &[SEAT]))];
-    for what in told {
+    for what in updates {
         let house = House::new();
         let guest = house.seat_one().await;
-        guest.tell(what);
+        guest.send(what);
         let Caught { found, evidence } = guest.distrusts().await;
         assert_eq!(found.party, PartyAtFault::Dealer);
         assert!(matches!(found.kind, ViolationKind::SecondCommitment { .. }), "{found}");

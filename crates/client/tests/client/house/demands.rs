@@ -23,30 +23,30 @@ async fn play_up_to(house: &House, guest: &Guest, left_out: LeftOut) {
     match left_out {
         LeftOut::Number => {
             let later = HandFixture { hand_no: HAND + 1, ..HandFixture::new("dice") };
-            return guest.tell(What::NextHand(later.next_hand()));
+            return guest.send(What::NextHand(later.next_hand()));
         }
         LeftOut::Promise => {
             let bare = pb::NextHand { commitment: None, ..fixture.next_hand() };
-            return guest.tell(What::NextHand(bare));
+            return guest.send(What::NextHand(bare));
         }
         LeftOut::Closing => {
             let bare = pb::Entropy { closing: None, ..house.closed(&OWN) };
-            return guest.tell(What::Entropy(bare));
+            return guest.send(What::Entropy(bare));
         }
         LeftOut::Transcript | LeftOut::Proof => {}
     }
-    guest.tell(What::Entropy(house.closed(&OWN)));
-    house.until(|heard| heard.reveals.len() == 1).await;
+    guest.send(What::Entropy(house.closed(&OWN)));
+    house.until(|received| received.reveals.len() == 1).await;
     let started = house.started(&OWN);
     if let LeftOut::Transcript = left_out {
         let bare = pb::HandStarted { rows: Vec::new(), transcript: Vec::new(), ..started };
-        return guest.tell(What::HandStarted(bare));
+        return guest.send(What::HandStarted(bare));
     }
-    guest.tell(What::HandStarted(started));
+    guest.send(What::HandStarted(started));
     let (shoe, roots) = fixture.shoe(&house.transcript_rows(&OWN));
-    roots.into_iter().for_each(|root| guest.tell(fixture.shuffled(root)));
+    roots.into_iter().for_each(|root| guest.send(fixture.shuffled(root)));
     let bare = pb::HandAction { proofs: Vec::new(), ..fixture.dealt(&shoe) };
-    guest.tell(What::Action(bare));
+    guest.send(What::Action(bare));
 }
 
 /// fairness/SPEC.md §12.5.
@@ -74,27 +74,27 @@ async fn each_step_that_is_left_out_is_distrusted() {
 async fn a_hand_that_the_house_throws_away_is_distrusted() {
     let house = House::new();
     let guest = house.seat_one().await;
-    guest.tell(What::Entropy(house.closed(&OWN)));
-    house.until(|heard| heard.reveals.len() == 1).await;
-    guest.tell(What::HandStarted(house.started(&OWN)));
+    guest.send(What::Entropy(house.closed(&OWN)));
+    house.until(|received| received.reveals.len() == 1).await;
+    guest.send(What::HandStarted(house.started(&OWN)));
     let cause = AbortCause::Agreed.into();
-    guest.tell(What::Voided(pb::HandVoided { hand_no: HAND, cause, ..Default::default() }));
+    guest.send(What::Voided(pb::HandVoided { hand_no: HAND, cause, ..Default::default() }));
     let Caught { found, evidence } = guest.distrusts().await;
-    assert_eq!((found.party, found.kind), (PartyAtFault::Table, ViolationKind::SilenceUntold));
+    assert_eq!((found.party, found.kind), (PartyAtFault::Table, ViolationKind::SilenceUnannounced));
     assert!(!statements(&evidence).is_empty());
 }
 
-/// The table says that it has not heard a guest, whose reveal it has given a receipt for.
+/// The table says that it has received nothing from a guest, whose reveal it has given a receipt for.
 #[tokio::test]
 async fn blame_behind_a_receipt_is_refuted_by_it() {
     let house = House::new();
     let guest = house.seat_one().await;
-    guest.tell(What::Entropy(house.closed(&OWN)));
-    house.until(|heard| heard.reveals.len() == 1).await;
-    let revealed = house.heard().reveals[&SEAT];
+    guest.send(What::Entropy(house.closed(&OWN)));
+    house.until(|received| received.reveals.len() == 1).await;
+    let revealed = house.received().reveals[&SEAT];
     let cause = AbortCause::Withheld.into();
     let seats = vec![SEAT.into()];
-    guest.tell(What::Voided(pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() }));
+    guest.send(What::Voided(pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() }));
     let Caught { found, evidence } = guest.distrusts().await;
     let blamed = (PartyAtFault::Table, ViolationKind::BlamedDespiteReceipt);
     assert_eq!((found.party, found.kind), blamed);

@@ -67,28 +67,28 @@ async fn the_house_learns_nothing_before_it_is_bound() {
     type Bend = fn(&mut pb::Entropy);
     let other_rows = "its hash is not that of its rows";
     let bare: [(Bend, ViolationKind); 3] = [
-        (|told| told.closing = None, ViolationKind::Missing("the dealer's closing")),
+        (|entropy| entropy.closing = None, ViolationKind::Missing("the dealer's closing")),
         (
-            |told| told.closing.as_mut().unwrap().signature = vec![0; 64],
+            |entropy| entropy.closing.as_mut().unwrap().signature = vec![0; 64],
             ViolationKind::ClosingSignature,
         ),
         (
-            |told| told.closing.as_mut().unwrap().rows.truncate(2),
+            |entropy| entropy.closing.as_mut().unwrap().rows.truncate(2),
             ViolationKind::WrongClosing(other_rows),
         ),
     ];
     for (bend, kind) in bare {
         let house = House::new();
         let guest = house.seat_one().await;
-        guest.tell(What::Entropy(house.open()));
+        guest.send(What::Entropy(house.open()));
         tokio::time::sleep(A_WHILE).await;
-        assert!(house.heard().reveals.is_empty(), "an open hand");
-        let mut told = house.closed(&FIXED);
-        bend(&mut told);
-        guest.tell(What::Entropy(told));
+        assert!(house.received().reveals.is_empty(), "an open hand");
+        let mut entropy = house.closed(&FIXED);
+        bend(&mut entropy);
+        guest.send(What::Entropy(entropy));
         let caught = guest.distrusts().await;
         assert_eq!(caught.found.kind, kind);
-        assert!(house.heard().reveals.is_empty(), "{kind}");
+        assert!(house.received().reveals.is_empty(), "{kind}");
     }
 }
 
@@ -99,9 +99,9 @@ async fn a_closing_that_some_other_key_signed_binds_nobody() {
     let house = House::new();
     let guest = house.seat_one().await;
     let closing = Some(stranger.closing(&house.closing_rows(&FIXED)));
-    guest.tell(What::Entropy(pb::Entropy { closing, ..house.closed(&FIXED) }));
+    guest.send(What::Entropy(pb::Entropy { closing, ..house.closed(&FIXED) }));
     assert_eq!(guest.distrusts().await.found.kind, ViolationKind::ClosingSignature);
-    assert!(house.heard().reveals.is_empty());
+    assert!(house.received().reveals.is_empty());
 }
 
 /// Once the others have revealed, the house tries numbers of its own until one suits it. It can neither
@@ -111,17 +111,17 @@ async fn four_thousand_numbers_of_the_house_do_not_move_the_outcome() {
     let house = House::new();
     let [one, two] = house.seat_both().await;
     for guest in [&one, &two] {
-        guest.tell(What::Entropy(house.closed(&FIXED)));
+        guest.send(What::Entropy(house.closed(&FIXED)));
     }
-    house.until(|heard| heard.reveals.len() == 2).await;
+    house.until(|received| received.reveals.len() == 2).await;
     let fitted = house.fitted_number();
     // It deals from the number that suits it.
-    one.tell(What::HandStarted(house.started(&fitted)));
+    one.send(What::HandStarted(house.started(&fitted)));
     let caught = one.distrusts().await;
     assert_eq!(caught.found.kind, ViolationKind::NotAsClosed);
     assert_eq!(conflicts(&caught.evidence), [], "what was signed was not dealt from");
     // It has the closing signed anew.
-    two.tell(What::Entropy(house.closed(&fitted)));
+    two.send(What::Entropy(house.closed(&fitted)));
     let Caught { found, evidence } = two.distrusts().await;
     assert_eq!((found.party, &found.kind), (PartyAtFault::Dealer, &ViolationKind::SecondClosing));
     let contradictions = conflicts(&evidence);
@@ -137,11 +137,11 @@ async fn the_number_that_was_closed_is_dealt() {
     let house = House::new();
     let guests = house.seat_both().await;
     for guest in &guests {
-        guest.tell(What::Entropy(house.closed(&FIXED)));
+        guest.send(What::Entropy(house.closed(&FIXED)));
     }
-    house.until(|heard| heard.reveals.len() == 2).await;
+    house.until(|received| received.reveals.len() == 2).await;
     for guest in guests {
-        guest.tell(What::HandStarted(house.started(&FIXED)));
+        guest.send(What::HandStarted(house.started(&FIXED)));
         assert_eq!(conflicts(&guest.leaves_content().await), []);
     }
 }

@@ -11,7 +11,7 @@ const ENDED: UnixMicros = UnixMicros(1_700_000_000_000_000);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 impl Guest {
-    fn tell_at(&self, at: UnixMicros, what: What) {
+    fn send_at(&self, at: UnixMicros, what: What) {
         self.line.table().push_at(Some(wire::time::timestamp(at)), what);
     }
 }
@@ -24,9 +24,9 @@ fn quiet() -> What {
 /// Plays the hand with a guest up to its deal.
 async fn deal(house: &House) -> Guest {
     let guest = house.seat_one().await;
-    guest.tell(What::Entropy(house.closed(&OWN)));
-    house.until(|heard| heard.reveals.len() == 1).await;
-    guest.tell(What::HandStarted(house.started(&OWN)));
+    guest.send(What::Entropy(house.closed(&OWN)));
+    house.until(|received| received.reveals.len() == 1).await;
+    guest.send(What::HandStarted(house.started(&OWN)));
     guest
 }
 
@@ -47,24 +47,24 @@ fn check_overdue(Caught { found, evidence }: Caught) {
 async fn a_seed_that_stays_shut_is_distrusted() {
     let house = House::new();
     let guest = deal(&house).await;
-    guest.tell_at(ENDED, ended());
-    guest.tell_at(ENDED.plus(HOUR), quiet());
-    guest.tell_at(ENDED.plus(HOUR).plus(Duration::from_micros(1)), quiet());
+    guest.send_at(ENDED, ended());
+    guest.send_at(ENDED.plus(HOUR), quiet());
+    guest.send_at(ENDED.plus(HOUR).plus(Duration::from_micros(1)), quiet());
     check_overdue(guest.distrusts().await);
 }
 
-/// The table tells no time and nothing more, and keeps the stream open.
+/// The table sends no time and nothing more, and keeps the stream open.
 #[tokio::test]
-async fn a_seed_that_stays_shut_is_distrusted_also_where_nothing_is_told() {
+async fn a_seed_that_stays_shut_is_distrusted_also_where_nothing_is_sent() {
     let house = House::new();
     let guest = deal(&house).await;
-    guest.tell(ended());
+    guest.send(ended());
     let heartbeat = || {
         let beat = Message::Heartbeat(pb::Heartbeat { server_time: None });
         guest.line.table().send(&message(beat, 0));
     };
     heartbeat();
-    // The guest has heard of the end once it has kept that.
+    // The guest has received the end once it has kept that.
     let (path, player) = (guest.directory.path().to_owned(), guest.seat.player);
     let is_note = |entry: &Entry| matches!(entry, Entry::Note { .. });
     let kept = async {

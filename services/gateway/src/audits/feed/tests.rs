@@ -169,7 +169,7 @@ async fn whoever_goes_on_after_any_message_or_at_any_position_misses_nothing() {
 }
 
 #[tokio::test]
-async fn many_who_wait_cost_the_log_as_much_as_one_and_each_hears_of_each_record_once() {
+async fn many_who_wait_cost_the_log_as_much_as_one_and_each_receives_each_record_once() {
     let (log, uri) = log(300).await;
     let feed = feed(&uri);
     let mut all = Vec::new();

@@ -93,7 +93,7 @@ impl World {
         Guest::new(&self.place, &self.room.url).await
     }
 
-    /// Returns a player of whom the room has never heard.
+    /// Returns a player whom the room does not know.
     pub(super) fn newcomer(&self) -> Guest {
         Guest::of(&self.place, &self.room.url, IdMaker::system().player_id())
     }

@@ -290,7 +290,7 @@ async fn who_signs_out_or_is_erased_or_revoked_does_not_come_back() {
 
 /// A revocation is durable before it is answered, so a crash between the two loses the answer alone.
 #[tokio::test]
-async fn a_revocation_that_was_not_answered_is_heard_after_the_restart() {
+async fn a_revocation_that_was_not_answered_is_received_after_the_restart() {
     let room = Fixture::new();
     let people = room.people().await;
     let revoke = RevokeCommand {

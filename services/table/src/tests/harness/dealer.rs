@@ -1,4 +1,4 @@
-//! A dealer in memory that follows the scheme, unless it is told to misbehave.
+//! A dealer in memory that follows the scheme, unless it is set to misbehave.
 
 use std::collections::BTreeMap;
 

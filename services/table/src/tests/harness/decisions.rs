@@ -66,7 +66,7 @@ pub(super) fn dice() -> Harness {
     Harness::new("dice", |_| {})
 }
 
-/// The chain as a client is told it.
+/// The chain as a client is shown it.
 pub(super) fn chain(table: &Harness) -> Chain {
     let hand = table.state.view(None).hand.unwrap();
     Chain(hand.chain.try_into().unwrap())
@@ -283,7 +283,7 @@ fn a_client_follows_the_chain_without_the_rules() {
             table.state.play.as_ref().is_some_and(|play| play.turn < 12 && play.settled.is_none())
         };
         table.run_while(play_on);
-        let told = [None, Some(1), Some(4)].map(|viewer| {
+        let received = [None, Some(1), Some(4)].map(|viewer| {
             let (start, actions) = actions(&table, viewer);
             let mut chain = start;
             let mut lines = Vec::new();
@@ -298,8 +298,8 @@ fn a_client_follows_the_chain_without_the_rules() {
             assert_eq!(chain, self::chain(&table));
             lines
         });
-        assert!(told[0].len() > 2, "{variant} {told:?}");
-        assert!(told.iter().all(|lines| *lines == told[0]), "{variant}");
+        assert!(received[0].len() > 2, "{variant} {received:?}");
+        assert!(received.iter().all(|lines| *lines == received[0]), "{variant}");
     }
 }
 
@@ -345,7 +345,7 @@ fn a_secret_choice_is_hidden_in_the_chain_and_signed_in_the_clear() {
 /// The lengths of records are public at once.
 /// fairness/SPEC.md §18.1.
 #[test]
-fn the_length_of_a_record_does_not_tell_a_secret_choice() {
+fn the_length_of_a_record_does_not_reveal_a_secret_choice() {
     let recorded = |from: usize| {
         let mut table = drafting();
         let (number, turn) = legal_moves(&table);

@@ -26,7 +26,7 @@ fn enable(table: &mut Harness) {
     table.command(OPERATOR, Command::Enable("repaired".to_owned())).unwrap();
 }
 
-/// Has the room disable or enable the game of the harness, and the table hear of it.
+/// Has the room disable or enable the game of the harness, and the table learn of it.
 fn set_game(table: &mut Harness, disabled: bool, reason: &str) {
     let (variant, reason) = ("dice".to_owned(), reason.to_owned());
     let (off, on) = (
@@ -48,10 +48,10 @@ fn started(table: &Harness) -> usize {
 
 /// Events that come after those of the seats, without the records of an operator.
 fn without_disabling(table: &Harness) -> Vec<&(primitives::StreamId, TableRecord, UnixMicros)> {
-    let told = |event: &TableRecord| {
+    let by_operator = |event: &TableRecord| {
         matches!(event, TableRecord::TableDisabled(_) | TableRecord::TableEnabled(_))
     };
-    table.log.iter().filter(|(_, event, _)| !told(event)).collect()
+    table.log.iter().filter(|(_, event, _)| !by_operator(event)).collect()
 }
 
 fn is_dealt(table: &Harness) -> bool {
@@ -207,9 +207,10 @@ fn the_records_of_a_table_bound_its_operators_too() {
 
 /// The update says what a snapshot would.
 #[test]
-fn viewers_are_told() {
+fn viewers_are_notified() {
     let mut table = Harness::new("dice", |_| {});
-    let told = |table: &Harness| match table.published.last().map(|past| past.duplicate().kind) {
+    let announced = |table: &Harness| match table.published.last().map(|past| past.duplicate().kind)
+    {
         Some(PublishedKind::Public(what)) => match *what {
             What::Disabled(changed) => changed.disabled,
             other => panic!("{other:?}"),
@@ -217,8 +218,8 @@ fn viewers_are_told() {
         _ => panic!("no such update"),
     };
     disable(&mut table, "a fault");
-    assert_eq!(told(&table), table.state.view(None).disabled);
-    assert_eq!(told(&table).unwrap().disable_time, Some(wire::time::timestamp(table.now)));
+    assert_eq!(announced(&table), table.state.view(None).disabled);
+    assert_eq!(announced(&table).unwrap().disable_time, Some(wire::time::timestamp(table.now)));
     enable(&mut table);
-    assert_eq!((told(&table), table.state.view(None).disabled), (None, None));
+    assert_eq!((announced(&table), table.state.view(None).disabled), (None, None));
 }

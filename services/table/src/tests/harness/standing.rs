@@ -149,7 +149,7 @@ fn a_frozen_player_keeps_the_seat_and_the_credits_and_is_dealt_no_hand() {
 }
 
 #[test]
-fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() {
+fn a_limit_is_announced_before_it_is_reached_and_when_it_is_and_leaving_stays_free() {
     let mut table = in_play();
     to_the_end(&mut table);
     table.standings.insert(1, nearly(15));

@@ -206,7 +206,7 @@ fn a_share_that_its_player_cannot_take_goes_to_suspense_and_the_table_closes() {
 }
 
 #[test]
-fn a_stop_is_told_to_everybody_and_is_an_event() {
+fn a_stop_is_announced_to_everybody_and_is_an_event() {
     let table = refused(ErrorReason::TransferRefused);
     let stopped = table.log.iter().find_map(|(_, event, _)| match event {
         TableRecord::EffectStopped(stopped) => Some(stopped.clone()),

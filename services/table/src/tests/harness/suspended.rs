@@ -238,7 +238,7 @@ fn the_rooms_own_absence_and_delay_are_not_the_dealers_silence() {
 }
 
 #[test]
-fn everybody_is_told_and_nothing_but_void_is_decided() {
+fn everybody_is_notified_and_nothing_but_void_is_decided() {
     let mut table = suspended(Step::ChanceAfterDecisions);
     let shown = table.state.view(None).hand.unwrap().suspension.unwrap();
     let suspended = table.log.iter().find_map(|(_, event, at)| match event {
@@ -250,9 +250,9 @@ fn everybody_is_told_and_nothing_but_void_is_decided() {
     assert_eq!(at.since(UnixMicros(event.since_micros)), DEALER_TIMEOUT);
     let until = wire::time::timestamp(UnixMicros(event.until_micros));
     assert_eq!((shown.end_time, shown.agreed), (Some(until), Vec::new()));
-    let told = suspension_updates(&table, 1);
-    let turn = told[0].turn.clone().unwrap();
-    assert_eq!((told.len(), turn.legal.len(), turn.deadline), (1, 1, None));
+    let updates = suspension_updates(&table, 1);
+    let turn = updates[0].turn.clone().unwrap();
+    assert_eq!((updates.len(), turn.legal.len(), turn.deadline), (1, 1, None));
     for number in [1, 2, 4] {
         let other = act(&table, MoveKind::Check, Vec::new());
         assert_eq!(table.refusal(number, other).0, ErrorReason::HandSuspended);
@@ -262,8 +262,8 @@ fn everybody_is_told_and_nothing_but_void_is_decided() {
     table.run_while(|table| table.state.play.as_ref().unwrap().to_act().is_none());
     assert_eq!(table.event_names(from)[0], "HandContinued");
     assert_eq!(table.state.view(None).hand.unwrap().suspension, None);
-    let told = suspension_updates(&table, 1);
-    assert!(told.len() == 2 && told[1].suspension.is_none() && told[1].turn.is_none());
+    let updates = suspension_updates(&table, 1);
+    assert!(updates.len() == 2 && updates[1].suspension.is_none() && updates[1].turn.is_none());
     // The next decision has a whole clock.
     let play = table.state.play.as_ref().unwrap();
     let (deadline, _) = play.deadline(&table.state.table.config).unwrap();

@@ -404,7 +404,7 @@ fn seat_that_is_taken_anew_has_not_committed() {
 /// The lengths of records are public at once.
 /// fairness/SPEC.md §18.1.
 #[test]
-fn the_length_of_a_record_does_not_tell_a_hidden_choice() {
+fn the_length_of_a_record_does_not_reveal_a_hidden_choice() {
     let mut table = Harness::new("kessel", |created| {
         let chosen = created.rule_set.replace("tokens = \"random\"", "tokens = \"chosen\"");
         assert_ne!(chosen, created.rule_set);

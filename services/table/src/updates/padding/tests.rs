@@ -303,7 +303,7 @@ fn compare(variant: &'static Variant) -> usize {
 }
 
 #[test]
-fn size_of_a_deal_tells_nothing_of_its_cards() {
+fn size_of_a_deal_reveals_nothing_of_its_cards() {
     for variant in rules::ALL {
         assert!(compare(variant) > 300, "{}", variant.id);
     }

@@ -91,7 +91,7 @@ async fn forged_tokens_end_with_their_address_and_not_with_others() {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_hears_why() {
+async fn a_connection_too_many_receives_the_reason() {
     let room = Room::open(edge(|limits| limits.address_connections = Some(2))).await;
     let honest = believed(&room);
     let headers = [("authorization", &*honest)];
@@ -277,9 +277,9 @@ async fn a_trusted_proxy_names_an_address_before_the_first_byte() {
     assert_eq!(two.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
 
     let stranger = RawClient::open_after("127.0.0.4", room.bound, first).await;
-    let heard = match stranger {
+    let answer = match stranger {
         Ok(mut raw) => raw.call("Play", &headers, "hello").await,
         Err(_) => None,
     };
-    assert!(heard.is_none(), "who is not trusted speaks HTTP: {heard:?}");
+    assert!(answer.is_none(), "who is not trusted speaks HTTP: {answer:?}");
 }

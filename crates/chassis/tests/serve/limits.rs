@@ -143,7 +143,7 @@ async fn an_old_connection_is_left_and_the_channel_goes_on() {
 }
 
 #[tokio::test]
-async fn a_taken_port_is_told_with_a_way_out() {
+async fn a_taken_port_is_reported_with_a_way_out() {
     let bound = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     assert_ne!(bound.address().port(), 0);
     let error = serve::bind(bound.address()).await.unwrap_err().to_string();
@@ -227,7 +227,7 @@ async fn a_call_that_streams_is_marked_and_no_other_is() {
 }
 
 #[tokio::test]
-async fn a_player_who_calls_too_fast_is_told_when_to_come_again() {
+async fn a_player_who_calls_too_fast_learns_when_to_come_again() {
     let room = Room::open(with_limits(|limits| limits.player_calls = NonZeroU32::new(3))).await;
     let channel = room.plain();
     let play = async |role| {

@@ -72,7 +72,7 @@ async fn an_error_has_its_code_and_its_reason_in_every_protocol() {
 
 /// An unknown field is named; a misspelt one would otherwise be passed over.
 #[tokio::test]
-async fn json_is_read_strictly_and_its_faults_are_told_in_words() {
+async fn json_is_read_strictly_and_its_faults_are_reported_in_words() {
     let room = room().await;
     let bearer = bearer(&room);
     let ask = async |body: String| {
@@ -137,7 +137,7 @@ async fn a_stream_gives_each_message_at_once_and_ends_with_its_status() {
 }
 
 #[tokio::test]
-async fn both_sides_stream_at_once_over_http_2_and_are_told_so_over_http_1() {
+async fn both_sides_stream_at_once_over_http_2_and_are_refused_over_http_1() {
     let room = room().await;
     let bearer = bearer(&room);
     let headers = [("authorization", &*bearer)];
@@ -174,7 +174,10 @@ async fn both_sides_stream_at_once_over_http_2_and_are_told_so_over_http_1() {
 }
 
 /// Sends a request and returns the status, the headers as text, and the message of its error.
-async fn told(room: &Room, request: Request<crate::web_client::Sent>) -> (u16, String, String) {
+async fn error_answer(
+    room: &Room,
+    request: Request<crate::web_client::Sent>,
+) -> (u16, String, String) {
     let answer = send("127.0.0.1", room.bound, request).await.unwrap();
     let (status, headers) = (answer.status().as_u16(), format!("{:?}", answer.headers()));
     let body = answer.into_body().collect().await.unwrap().to_bytes();
@@ -183,36 +186,36 @@ async fn told(room: &Room, request: Request<crate::web_client::Sent>) -> (u16, S
 }
 
 #[tokio::test]
-async fn what_is_no_call_is_told_what_to_do() {
+async fn what_is_no_call_gets_advice() {
     let room = room().await;
     let json = "application/json";
     for version in VERSIONS {
         let plain = |method: &str, kind| request(version, method, kind, &[]);
         let body = || whole("{}");
         let nowhere = plain("Nothing", json).body(body()).unwrap();
-        let (status, _, words) = told(&room, nowhere).await;
+        let (status, _, words) = error_answer(&room, nowhere).await;
         assert!(status == 404 && words.contains("/api.json"), "{status} {words}");
         let get = plain("Play", json).method("GET").body(body()).unwrap();
-        let (status, headers, words) = told(&room, get).await;
+        let (status, headers, words) = error_answer(&room, get).await;
         assert!(status == 405 && headers.contains("POST") && words.contains("POST"), "{headers}");
         for kind in
             ["text/plain", "application/xml", "application/connect+json", "application/grpcx"]
         {
             let (status, headers, words) =
-                told(&room, plain("Play", kind).body(body()).unwrap()).await;
+                error_answer(&room, plain("Play", kind).body(body()).unwrap()).await;
             assert!(status == 415 && headers.contains("accept-post"), "{kind} {status} {headers}");
             assert!(words.contains(json), "{words}");
         }
         let stream = plain("Ticks", json).body(body()).unwrap();
-        let (status, _, words) = told(&room, stream).await;
+        let (status, _, words) = error_answer(&room, stream).await;
         assert!(status == 415 && words.contains("application/connect+json"), "{words}");
         // A proxy in front may have read the other one.
         let twice = plain("Play", json).header("content-type", "application/grpc");
-        let (status, _, _) = told(&room, twice.body(body()).unwrap()).await;
+        let (status, _, _) = error_answer(&room, twice.body(body()).unwrap()).await;
         assert_eq!(status, 415);
     }
     let old = request(Version::HTTP_11, "Play", "application/grpc", &[]);
-    let (status, _, words) = told(&room, old.body(whole("")).unwrap()).await;
+    let (status, _, words) = error_answer(&room, old.body(whole("")).unwrap()).await;
     assert!(status == 505 && words.contains("HTTP/2"), "{status} {words}");
 }
 

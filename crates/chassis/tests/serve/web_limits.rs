@@ -1,4 +1,4 @@
-//! Every limit that gRPC meets holds for Connect and gRPC-Web, and is told in their words.
+//! Every limit that gRPC meets holds for Connect and gRPC-Web, and is reported in their words.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn bearer(room: &Room) -> String {
     format!("Bearer {}", token(room, Role::Player))
 }
 
-fn told(code: &str, reason: &str) -> (String, String) {
+fn refusal(code: &str, reason: &str) -> (String, String) {
     (code.to_owned(), reason.to_owned())
 }
 
@@ -44,7 +44,7 @@ async fn messages_are_as_long_as_the_method_takes_in_every_encoding() {
         };
         assert_eq!(ask("Play", "x".repeat(60_000)).await.error, None, "{kind}");
         assert_eq!(ask("Dear", "x".repeat(190_000)).await.error, None, "{kind}");
-        let long = told("invalidargument", "MESSAGE_TOO_LONG");
+        let long = refusal("invalidargument", "MESSAGE_TOO_LONG");
         assert_eq!(ask("Play", "x".repeat(66_000)).await.refused(), long, "{kind}");
         assert_eq!(ask("Play", "x".repeat(1 << 20)).await.refused(), long, "{kind}");
         assert_eq!(ask("Dear", "x".repeat(210_000)).await.refused(), long, "{kind}");
@@ -56,7 +56,7 @@ async fn messages_are_as_long_as_the_method_takes_in_every_encoding() {
         }
     }
     for kind in STREAMS {
-        let long = told("invalidargument", "MESSAGE_TOO_LONG");
+        let long = refusal("invalidargument", "MESSAGE_TOO_LONG");
         let ask = |method: &str| request(Version::HTTP_2, method, kind, &headers);
         let body = encode(kind, &"x".repeat(1 << 20));
         assert_eq!(call(room.bound, ask("Ticks"), body.clone()).await.refused(), long, "{kind}");
@@ -68,11 +68,11 @@ async fn messages_are_as_long_as_the_method_takes_in_every_encoding() {
 async fn compressed_requests_and_odd_envelopes_are_refused() {
     let room = room(|_| {}).await;
     let bearer = bearer(&room);
-    let bad = told("invalidargument", "BAD_FIELD");
+    let bad = refusal("invalidargument", "BAD_FIELD");
     let ask = |method: &str, kind: &str, header: (&str, &str)| {
         request(Version::HTTP_2, method, kind, &[("authorization", &bearer), header])
     };
-    let compressed = told("unimplemented", "COMPRESSED");
+    let compressed = refusal("unimplemented", "COMPRESSED");
     let calls = UNARY.map(|kind| ("Play", "content-encoding", kind));
     let streams = STREAMS.map(|kind| ("Ticks", "connect-content-encoding", kind));
     for (method, connect, kind) in calls.into_iter().chain(streams) {
@@ -122,7 +122,7 @@ async fn headers_are_bounded_in_every_protocol() {
             let headers = [("authorization", &*bearer), (name, &*long)];
             let ask = request(Version::HTTP_2, "Play", kind, &headers);
             let refused = call(room.bound, ask, encode(kind, "x")).await.refused();
-            assert_eq!(refused, told("invalidargument", "MESSAGE_TOO_LONG"), "{kind} {name}");
+            assert_eq!(refused, refusal("invalidargument", "MESSAGE_TOO_LONG"), "{kind} {name}");
         }
     }
 }
@@ -135,7 +135,7 @@ async fn a_caller_asks_for_less_time_in_connects_words() {
     let began = Instant::now();
     let request = request(Version::HTTP_11, "Play", "application/json", &headers);
     let refused = call(room.bound, request, r#"{"text":"sleep 4000"}"#).await.refused();
-    assert_eq!(refused, told("deadlineexceeded", "DEADLINE"));
+    assert_eq!(refused, refusal("deadlineexceeded", "DEADLINE"));
     assert!(began.elapsed() < Duration::from_secs(2));
 }
 
@@ -184,7 +184,7 @@ async fn streams_of_all_protocols_are_counted_together() {
         assert!(first.frame().await.unwrap().is_ok());
         for other in STREAMS {
             let refused = call(room.bound, ask(other), encode(other, "go")).await.refused();
-            assert_eq!(refused, told("resourceexhausted", "OVERLOADED"), "{kind} {other}");
+            assert_eq!(refused, refusal("resourceexhausted", "OVERLOADED"), "{kind} {other}");
         }
         drop(first);
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -231,7 +231,7 @@ async fn a_stream_ends_with_its_connections_age_in_every_protocol() {
         let ask = request(Version::HTTP_2, "Ticks", kind, &[("authorization", &*bearer)]);
         let answer = call(room.bound, ask, encode(kind, "go")).await;
         assert_eq!(answer.texts, ["tick"], "{kind}");
-        assert_eq!(answer.error, Some(told("unavailable", "UNAVAILABLE")), "{kind}");
+        assert_eq!(answer.error, Some(refusal("unavailable", "UNAVAILABLE")), "{kind}");
     }
 }
 
@@ -262,7 +262,7 @@ async fn a_refusal_reaches_who_has_not_finished_sending() {
             }
             drop(pieces);
             let refused = answered(answer).await.refused();
-            assert_eq!(refused, told("unauthenticated", "TOKEN_MISSING"), "{kind} {version:?}");
+            assert_eq!(refused, refusal("unauthenticated", "TOKEN_MISSING"), "{kind} {version:?}");
         }
     }
 }

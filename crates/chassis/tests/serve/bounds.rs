@@ -239,9 +239,9 @@ async fn what_is_said_on_a_stream_is_counted_with_calls() {
     let begun = Instant::now();
     let said = (0..15).map(|number| number.to_string()).collect();
     let answers = talk(&room, &channel, said).await.unwrap();
-    let heard: Vec<_> = answers.map(|answer| answer.unwrap().text).collect().await;
+    let received: Vec<_> = answers.map(|answer| answer.unwrap().text).collect().await;
     let expected: Vec<_> = (0..15).map(|number| number.to_string()).collect();
-    assert_eq!(heard, expected, "in order, and all of it");
+    assert_eq!(received, expected, "in order, and all of it");
     assert!(begun.elapsed() >= Duration::from_millis(500), "{:?}", begun.elapsed());
     let status = call(&channel, "Play", played(&room, "hello")).await.unwrap_err();
     assert_eq!(reason(&status), "OVERLOADED");

@@ -36,7 +36,7 @@ pub(crate) struct Text {
 /// Descriptors of echo.proto, as `protoc` would make them.
 pub(crate) fn descriptors() -> Vec<u8> {
     let here = env!("CARGO_MANIFEST_DIR");
-    let include = [format!("{here}/tests/shell"), format!("{here}/../../proto")];
+    let include = [format!("{here}/tests/serve"), format!("{here}/../../proto")];
     protox::Compiler::new(include)
         .and_then(|mut compiler| {
             compiler.include_imports(true).open_file("echo.proto")?;
@@ -133,7 +133,7 @@ impl tonic::server::StreamingService<Text> for Talk {
     }
 }
 
-/// Sends one tick, then nothing until told to stop, then "bye". `flood` sends a kilobyte again and
+/// Sends one tick, then nothing until asked to stop, then "bye". `flood` sends a kilobyte again and
 /// again; `mark` sends the call's mark first.
 struct Ticks(Echo);
 
@@ -229,7 +229,7 @@ impl Room {
         let address = bound.address();
         let served = tokio::spawn(server.run(bound, app));
         let room = Room { bound: address, issuer, drain, served, revocations };
-        room.revocations.hear();
+        room.revocations.note_current();
         room
     }
 

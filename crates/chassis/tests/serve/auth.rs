@@ -138,7 +138,7 @@ fn a_method_for_services_that_names_none_is_refused_at_start() {
 }
 
 #[tokio::test]
-async fn tokens_that_are_none_are_told_apart() {
+async fn tokens_that_are_none_are_distinguished() {
     let room = Room::open(Setting::default()).await;
     let stranger = Room::open(Setting::default()).await;
     let good = token(&room, Role::Player);
