@@ -136,11 +136,10 @@ impl BenchHarness {
     /// connection: the floor of a service's log.
     pub(crate) async fn measure_floor(
         &mut self,
-        schema: &'static str,
         shape: RowAverages,
         sample: Sample,
     ) -> anyhow::Result<f64> {
-        self.admin.create_floor_tables(schema).await.context("no floor can be made")?;
+        self.admin.create_floor_tables().await.context("no floor can be made")?;
         let mut meter = self.cost_meter(None).await?;
         let database = Database::connect(&self.postgres.admin_url()).await?;
         let writer = FloorWriter { database, shape, next: 0, ids: IdMaker::system() };
@@ -150,10 +149,9 @@ impl BenchHarness {
     /// Returns the median commit of one row by one client, in milliseconds.
     pub(crate) async fn measure_single_commit(
         &mut self,
-        schema: &'static str,
         sample: Sample,
     ) -> anyhow::Result<Option<f64>> {
-        self.admin.create_floor_tables(schema).await.context("no floor can be made")?;
+        self.admin.create_floor_tables().await.context("no floor can be made")?;
         let mut meter = self.cost_meter(None).await?;
         let database = Database::connect(&self.postgres.admin_url()).await?;
         let writer = SingleWriter { database, next: 0, clock: Instant::now() };

@@ -98,8 +98,7 @@ async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::R
     let wallet = WalletProcess::start(harness, &password).await?;
     // First, while the database has nothing to clean up.
     let (alone, bare) = measure_single_caller(Some(&*harness), &wallet, common).await?;
-    let single_commit =
-        harness.measure_single_commit("wallet", common.short_sample("commits")).await?;
+    let single_commit = harness.measure_single_commit(common.short_sample("commits")).await?;
     harness.pgbench.run().await?;
     let (mut figures, bare_calls) = transfers(Some(&mut *harness), &wallet, arguments).await?;
     let idle = match arguments.accounts {
@@ -222,8 +221,7 @@ impl TransferRun {
         let from = harness.admin.event_count("wallet").await?;
         let driven = run_workers(common.sample(name), workers, &mut meter).await?;
         let shape = harness.admin.row_averages("wallet", from).await?;
-        let floor =
-            harness.measure_floor("wallet", shape, common.short_sample("the floor")).await?;
+        let floor = harness.measure_floor(shape, common.short_sample("the floor")).await?;
         let pgbench = harness.pgbench.run_after().await?;
         let figure = Figure::new(name, clients, driven).with_baseline(
             "pgbench",

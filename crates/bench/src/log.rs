@@ -66,7 +66,7 @@ async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::R
     let shape = harness.admin.row_averages(SCHEMA, 0).await?;
     drop(notary);
     log.close().await;
-    let floor = harness.measure_floor(SCHEMA, shape, common.sample("the floor")).await?;
+    let floor = harness.measure_floor(shape, common.sample("the floor")).await?;
     let pgbench = harness.pgbench.mean();
     let figure = Figure::new("append", common.clients, driven)
         .with_baseline("pgbench", pgbench, None)

@@ -86,16 +86,16 @@ impl Database {
         let from = i64::try_from(from).unwrap_or(i64::MAX);
         let (events, commits, payload) =
             sqlx::query_as::<_, (i64, i64, i64)>(AssertSqlSafe(format!(
-                "SELECT count(*), count(DISTINCT xmin::text), \
-             coalesce(avg(octet_length(payload)), 0)::bigint \
-             FROM {schema}.events WHERE position >= $1"
+                "SELECT coalesce(sum(count), 0)::bigint, count(DISTINCT xmin::text), \
+             coalesce(sum(octet_length(content) - 25 * count) / sum(count), 0)::bigint \
+             FROM {schema}.event_groups WHERE position >= $1"
             )))
             .bind(from)
             .fetch_one(&mut self.connection)
             .await?;
         let (requests, answer) = sqlx::query_as::<_, (i64, i64)>(AssertSqlSafe(format!(
             "SELECT count(*), coalesce(avg(octet_length(answer)), 0)::bigint \
-             FROM {schema}.requests WHERE first >= $1"
+             FROM {schema}.event_groups WHERE position >= $1 AND key IS NOT NULL"
         )))
         .bind(from)
         .fetch_one(&mut self.connection)
@@ -109,18 +109,14 @@ impl Database {
         })
     }
 
-    /// Creates tables with the columns, checks and indexes of a service's log, but without owner,
-    /// partitions or rights.
-    pub(crate) async fn create_floor_tables(
-        &mut self,
-        schema: &'static str,
-    ) -> Result<(), sqlx::Error> {
-        let statements = AssertSqlSafe(format!(
-            "DROP SCHEMA IF EXISTS floor CASCADE; CREATE SCHEMA floor; \
-             CREATE TABLE floor.events (LIKE {schema}.events INCLUDING ALL); \
-             CREATE TABLE floor.requests (LIKE {schema}.requests INCLUDING ALL); \
-             CREATE TABLE floor.single (number bigint PRIMARY KEY, content bytea NOT NULL)"
-        ));
+    /// Creates tables with a row for each event and each request.
+    pub(crate) async fn create_floor_tables(&mut self) -> Result<(), sqlx::Error> {
+        let statements = concat!(
+            "DROP SCHEMA IF EXISTS floor CASCADE; CREATE SCHEMA floor; SET search_path = floor; ",
+            "CREATE TABLE single (number bigint PRIMARY KEY, content bytea NOT NULL); ",
+            include_str!("../../eventlog/benches/event_rows.sql"),
+            "; SET search_path = public"
+        );
         sqlx::raw_sql(statements).execute(&mut self.connection).await.map(|_| ())
     }
 

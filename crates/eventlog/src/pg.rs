@@ -8,9 +8,8 @@
 //!
 //! **Form of the statement** (figures: `benches/append`). The arrays are unnested in the select
 //! list, which reads them in step; a FROM over several functions would put each through a temporary
-//! store first. The time of recording is one value per batch, not an array. A number instead of the
-//! log's name in rows and keys would save little, since both are padded to eight bytes. Checks and
-//! the partitions of the requests cost little as well.
+//! store first. The time of recording is one value per batch, not an array. Adjacent events of one
+//! stream and command are one row (`groups.rs`), and authors are numbers (`authors.rs`).
 //!
 //! **Meaning of a failure.** No connection: nothing was sent. A server error that leaves the
 //! connection open: the statement was rolled back, whatever its class, since the server reports
@@ -28,16 +27,18 @@
 //! are.
 
 mod archive;
+mod authors;
 mod checkpoint_store;
 mod durability;
 mod error;
+mod groups;
 mod migrate;
 mod projection;
 mod rows;
 mod sql;
 mod writer_pool;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -57,6 +58,7 @@ use crate::key::RequestKey;
 use crate::store::{
     AppendOutcome, Batch, Claim, ClaimOutcome, ClockSkew, Fence, Renewal, Store, StoreError,
 };
+use authors::AuthorNumbers;
 use error::StatementError;
 use projection::{AppendForm, Statements};
 use sql::TimedOutcome;
@@ -83,6 +85,7 @@ pub struct PgStore {
     readers: PgPool,
     projection: Projection,
     statements: Statements,
+    authors: Mutex<AuthorNumbers>,
 }
 
 /// Attempts of a read whose connection turns out to be dead.
@@ -123,6 +126,7 @@ impl PgStore {
             readers,
             projection,
             statements: Statements::default(),
+            authors: Mutex::default(),
         }))
     }
 }
@@ -199,10 +203,29 @@ impl PgStore {
         batch: &Batch,
         form: AppendForm,
     ) -> Result<TimedOutcome<bool>, sqlx::Error> {
-        let mut arguments = sql::append_arguments(batch)?;
+        let mut arguments = sql::append_arguments(batch, &self.authors_of(link, batch).await?)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.no_rows);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
         sql::append(link, &self.statements.of(form), arguments).await
+    }
+}
+
+impl PgStore {
+    /// Numbers of a batch's authors. One query finds all that are not cached.
+    async fn authors_of(
+        &self,
+        link: &mut PgConnection,
+        batch: &Batch,
+    ) -> Result<AuthorNumbers, sqlx::Error> {
+        let mut numbers = self.cached_authors().numbers_of(&batch.events);
+        if numbers.add(link, &batch.events).await? {
+            self.cached_authors().extend(&numbers);
+        }
+        Ok(numbers)
+    }
+
+    fn cached_authors(&self) -> MutexGuard<'_, AuthorNumbers> {
+        self.authors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -247,6 +270,8 @@ impl PgStore {
 #[async_trait]
 impl Store for PgStore {
     async fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+        // A database that failed over to a copy that lags may have lost numbers.
+        *self.cached_authors() = AuthorNumbers::default();
         let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
         let claimed = with_statement_timeout(sql::claim(&mut link, claim)).await;
         let TimedOutcome { outcome, time } = self.writers.release_unless_broken(link, claimed)?;
@@ -321,7 +346,9 @@ impl Store for PgStore {
         log: &str,
         of: &[RequestKey],
     ) -> Result<Vec<AnsweredRequest>, StoreError> {
-        self.read_with(|| sql::requests(&self.readers, log, of)).await
+        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
+        let found = with_statement_timeout(sql::requests(&mut link, log, of)).await;
+        self.writers.release_unless_broken(link, found).map_err(StatementError::into_read_error)
     }
 
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError> {

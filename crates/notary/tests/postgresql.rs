@@ -43,11 +43,11 @@ impl Harness {
         let mut admin = PgConnection::connect(&self.admin).await.unwrap();
         let sql = format!(
             "SET search_path TO \"table\";
-             ALTER TABLE events DISABLE TRIGGER append_only;
+             ALTER TABLE event_groups DISABLE TRIGGER append_only;
              ALTER TABLE checkpoints DISABLE TRIGGER append_only;
              ALTER TABLE tiles DISABLE TRIGGER append_only;
              {sql};
-             ALTER TABLE events ENABLE ALWAYS TRIGGER append_only;"
+             ALTER TABLE event_groups ENABLE ALWAYS TRIGGER append_only;"
         );
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
     }
@@ -138,7 +138,7 @@ async fn fault(notary: &Notary) -> Fault {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_row_is_named() {
     let place = Harness::signed("notary_changed", 3_000).await;
-    place.execute_as_admin("UPDATE events SET payload = 'other' WHERE position = 777").await;
+    place.execute_as_admin("UPDATE event_groups SET content = overlay(content placing 'x' from 26) WHERE position = 777").await;
     let found = place.fault_on_restart().await;
     assert!(matches!(found, Fault::Changed { position: 777 }), "{found}");
 }
@@ -146,7 +146,7 @@ async fn a_changed_row_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_row_is_named() {
     let place = Harness::signed("notary_deleted", 3_000).await;
-    place.execute_as_admin("DELETE FROM events WHERE position = 778").await;
+    place.execute_as_admin("DELETE FROM event_groups WHERE position = 778").await;
     let found = place.fault_on_restart().await;
     let Fault::Store(what) = &found else { panic!("{found}") };
     assert!(what.contains("no event at position 778,"), "{found}");
@@ -155,9 +155,9 @@ async fn a_deleted_row_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_rows_in_each_others_places_are_named() {
     let place = Harness::signed("notary_swapped", 3_000).await;
-    let swap = "UPDATE events SET position = 99999 WHERE position = 500;
-                UPDATE events SET position = 500 WHERE position = 501;
-                UPDATE events SET position = 501 WHERE position = 99999";
+    let swap = "UPDATE event_groups SET position = 99999 WHERE position = 500;
+                UPDATE event_groups SET position = 500 WHERE position = 501;
+                UPDATE event_groups SET position = 501 WHERE position = 99999";
     place.execute_as_admin(swap).await;
     let found = place.fault_on_restart().await;
     assert!(matches!(found, Fault::Changed { position: 500 }), "{found}");
@@ -166,11 +166,13 @@ async fn two_rows_in_each_others_places_are_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_put_between_others_is_found() {
     let place = Harness::signed("notary_inserted", 3_000).await;
-    let insert = "UPDATE events SET position = position + 100000 WHERE position >= 600;
-                  UPDATE events SET position = position - 99999 WHERE position >= 100600;
-                  INSERT INTO events SELECT log, 600, recorded_at, gen_random_uuid(), 1, kind,
-                      schema, sealed, payload, previous, request_id, actor, trace, salt
-                  FROM events WHERE position = 599;
+    let insert = "UPDATE event_groups SET position = position + 100000 WHERE position >= 600;
+                  UPDATE event_groups SET position = position - 99999 WHERE position >= 100600;
+                  INSERT INTO event_groups (position, recorded_at, version, author, log, count,
+                      stream, request_id, trace, previous, content)
+                  SELECT 600, recorded_at, 1, author, log, count, gen_random_uuid(), request_id,
+                      trace, previous, content
+                  FROM event_groups WHERE position = 599;
                   UPDATE owners SET size = size + 1, tree = NULL";
     place.execute_as_admin(insert).await;
     let found = place.fault_on_restart().await;
@@ -183,7 +185,7 @@ async fn a_row_put_between_others_is_found() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_cut_off_at_its_end_is_found() {
     let place = Harness::signed("notary_cut", 700).await;
-    let cut = "DELETE FROM events WHERE position >= 600;
+    let cut = "DELETE FROM event_groups WHERE position >= 600;
                UPDATE owners SET size = 600, tree = NULL";
     place.execute_as_admin(cut).await;
     let found = place.fault_on_restart().await;

@@ -65,7 +65,7 @@ async fn run() -> anyhow::Result<()> {
 
 async fn measure(admin: &str) -> anyhow::Result<()> {
     let log = log::open(&as_role(admin, "sabacc_table")).await?;
-    let mut raw = raw::Raw::connect(&as_role(admin, "sabacc_dealer")).await?;
+    let mut raw = raw::Raw::connect(admin).await?;
     say(
         "                          log: events/s (a commit)   floor: events/s (FROM)   ratio (FROM)",
     );

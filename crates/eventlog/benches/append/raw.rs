@@ -1,4 +1,4 @@
-//! The floor: the log's statement without its fence, over one connection, batch after batch.
+//! The floor: rows of events as PostgreSQL alone inserts them, over one connection, batch after batch.
 //! Versions and hashes are made up; the stored values are as long as the log's.
 
 use sqlx::encode::IsNull;
@@ -24,7 +24,8 @@ pub(crate) struct Raw {
 impl Raw {
     pub(crate) async fn connect(url: &str) -> anyhow::Result<Raw> {
         let mut link = PgConnection::connect(url).await?;
-        link.execute("SET search_path = dealer").await?;
+        link.execute("CREATE SCHEMA yardstick; SET search_path = yardstick").await?;
+        link.execute(include_str!("../event_rows.sql")).await?;
         Ok(Raw { link, next: 0 })
     }
 

@@ -5,15 +5,17 @@
 //!
 //! Specification: ARCHITECTURE.md §2.11.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
-use eventlog_core::Event;
+use eventlog_core::{Event, Position};
 use merkle::Tree;
 use primitives::UnixMicros;
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
+use super::authors::AuthorNumbers;
 use super::sql;
 use super::writer_pool::{connect_options, set_session};
 use crate::archive::{Archive, ArchiveError, Verified};
@@ -47,7 +49,8 @@ pub async fn remove(
     let (mut removed, mut from) = (0, range.start);
     while from < range.end {
         let to = range.end.min(from + STEP);
-        removed += sql::remove(&mut admin, log, service, from..to).await.map_err(database)?;
+        removed +=
+            sql::remove(&mut admin, log, service, from..to, range.end).await.map_err(database)?;
         from = to;
     }
     Ok(removed)
@@ -70,11 +73,36 @@ pub async fn restore(
         if page.is_empty() {
             break;
         }
-        sql::put_back(&mut admin, &whole.header.log, &page).await.map_err(database)?;
+        put_back(&mut admin, &whole.header.log, page).await.map_err(database)?;
     }
     file.rewind()?;
     compare(&mut admin, file).await?;
     sql::move_cut(&mut admin, &whole.header.log, &whole.header.before).await.map_err(database)
+}
+
+/// Inserts those of adjacent events that are missing: the last of each stream stayed.
+async fn put_back(
+    admin: &mut PgConnection,
+    log: &str,
+    events: Vec<Event>,
+) -> Result<(), sqlx::Error> {
+    let (Some(first), Some(last)) = (events.first(), events.last()) else { return Ok(()) };
+    let (mut from, last) = (first.position, last.position);
+    let mut there = BTreeSet::new();
+    loop {
+        let kept = sql::read(&mut *admin, log, from, PAGE).await?;
+        let Some(end) = kept.last().map(|event| event.position) else { break };
+        there.extend(kept.into_iter().map(|event| event.position));
+        if end >= last {
+            break;
+        }
+        from = Position(end.0 + 1);
+    }
+    let missing: Vec<Event> =
+        events.into_iter().filter(|event| !there.contains(&event.position)).collect();
+    let mut authors = AuthorNumbers::default();
+    authors.add(admin, &missing).await?;
+    sql::put_back(admin, log, &missing, &authors).await
 }
 
 async fn begin(

@@ -86,8 +86,7 @@ impl StatementError {
         if ends_the_session(refusal) {
             return StatementError::InDoubt(error);
         }
-        // An index of a partition is named after the partition.
-        let of_requests = refusal.table().is_some_and(|table| table.starts_with("requests"));
+        let of_requests = refusal.constraint() == Some("event_groups_key");
         let code = refusal.code().unwrap_or_default();
         match code.get(..2) {
             Some("23") if refusal.is_unique_violation() && of_requests => StatementError::Duplicate,
@@ -161,9 +160,9 @@ fn ends_the_session(error: &dyn DatabaseError) -> bool {
 /// already.
 pub(super) fn is_projection_conflict(error: &sqlx::Error) -> bool {
     let Some(refusal) = error.as_database_error() else { return false };
-    let of_the_log = ["events", "requests", "owners"];
+    let of_the_log = ["event_groups", "authors", "logs", "owners"];
     let table = refusal.table().unwrap_or_default();
-    refusal.is_unique_violation() && !of_the_log.iter().any(|own| table.starts_with(own))
+    refusal.is_unique_violation() && !of_the_log.contains(&table)
 }
 
 /// Whether a batch sent ahead was rolled back because the log is not in the required state: its

@@ -21,14 +21,14 @@ const PROJECTION_PLACEHOLDER: &str = "/* projection */";
 const AFTER_FENCE_PLACEHOLDER: &str = "/* turn */";
 
 /// Number of the first parameter of a projection in the statement that appends.
-pub const FIRST_PROJECTION_PARAMETER: u32 = 25;
+pub const FIRST_PROJECTION_PARAMETER: u32 = 23;
 
 /// Rows that are written together with the events.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Common table expressions, each with a leading comma, over the parameters from $25 on. They
+    /// Common table expressions, each with a leading comma, over the parameters from $23 on. They
     /// read `fence (log, size)`, which has one row if the batch goes in and none otherwise: `, seen
-    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($25::bigint[]) AS new
+    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($23::bigint[]) AS new
     /// (number))`. They must not read what the same statement writes.
     pub ctes: &'static str,
     /// Parameters of a batch without rows: mostly empty arrays.
@@ -114,7 +114,7 @@ mod tests {
         let nothing = AppendForm::InTurn(Projection::nothing().ctes);
         let ahead = AppendForm::Pipelined(NoRows.pipelined().unwrap());
         for sql in [statements.of(nothing), statements.of(ahead)] {
-            assert!(sql.contains("INSERT INTO events"), "{sql}");
+            assert!(sql.contains("INSERT INTO event_groups"), "{sql}");
             assert!(
                 [
                     FENCE_PLACEHOLDER,

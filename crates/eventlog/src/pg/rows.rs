@@ -13,6 +13,7 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Row, Type};
 
+use super::groups::StoredGroup;
 use crate::checkpoint_store::{FullTile, SignedCheckpoint};
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
@@ -79,25 +80,29 @@ fn text(row: &PgRow, column: &'static str) -> Result<Arc<str>, sqlx::Error> {
     row.try_get::<&str, _>(column).map(Arc::from)
 }
 
-pub(super) fn event(row: &PgRow) -> Result<Event, sqlx::Error> {
-    let request_id = row.try_get::<Option<PgUuid>, _>("request_id")?.map(|id| RequestId(id.0));
-    let (actor, trace) = (text(row, "actor")?, array(row, "trace")?);
-    Ok(Event {
-        position: Position(unsigned(row, "position")?),
-        recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
-        stream: StreamId(row.try_get::<PgUuid, _>("stream")?.0),
-        version: Version(unsigned(row, "version")?),
-        kind: convert("kind", row.try_get::<i32, _>("kind")?)?,
-        schema: convert("schema", row.try_get::<i32, _>("schema")?)?,
-        sealed: row.try_get("sealed")?,
-        payload: bytes(row, "payload")?,
-        salt: array(row, "salt")?,
-        author_hash: Event::hash_author(&actor, request_id, &trace),
-        request_id,
-        actor,
-        trace,
-        previous: array(row, "previous")?,
-    })
+/// Unpacks rows of events, which are in order.
+pub(super) fn events(rows: &[PgRow]) -> Result<Vec<Event>, sqlx::Error> {
+    let mut events = Vec::with_capacity(rows.len());
+    for row in rows {
+        let request_id = row.try_get::<Option<PgUuid>, _>("request_id")?.map(|id| RequestId(id.0));
+        let group = StoredGroup {
+            position: Position(unsigned(row, "position")?),
+            recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
+            stream: StreamId(row.try_get::<PgUuid, _>("stream")?.0),
+            version: Version(unsigned(row, "version")?),
+            count: convert("count", row.try_get::<i16, _>("count")?)?,
+            request_id,
+            actor: text(row, "actor")?,
+            trace: row.try_get::<Option<PgUuid>, _>("trace")?.map_or([0; 16], |trace| trace.0),
+            previous: array(row, "previous")?,
+            content: row.try_get("content")?,
+        };
+        group.unpack(&mut events).map_err(|error| sqlx::Error::ColumnDecode {
+            index: "content".into(),
+            source: error.into(),
+        })?;
+    }
+    Ok(events)
 }
 
 pub(super) fn stored(row: &PgRow) -> Result<AnsweredRequest, sqlx::Error> {

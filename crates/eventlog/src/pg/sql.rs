@@ -1,5 +1,6 @@
 //! SQL statements of the log, one function each.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -11,8 +12,10 @@ use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgArguments, PgConnection, PgExecutor, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postgres, Row, Type};
 
+use super::authors::AuthorNumbers;
+use super::groups::{EventGroup, group};
 use super::rows::{
-    PgUuid, event, fence as fence_row, signed, store_time, stored, tree as tree_row,
+    PgUuid, events as event_rows, fence as fence_row, signed, store_time, stored, tree as tree_row,
 };
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
@@ -128,10 +131,11 @@ pub(super) async fn renew(
 }
 
 /// Values of a batch, in the statement's order.
-pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error> {
-    let (events, requests) = (&batch.events[..], &batch.requests[..]);
-    let versions: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.version.0)).collect();
-    let firsts: Result<Vec<i64>, _> = requests.iter().map(|it| signed(it.first.0)).collect();
+pub(super) fn append_arguments(
+    batch: &Batch,
+    authors: &AuthorNumbers,
+) -> Result<PgArguments, sqlx::Error> {
+    let groups = group(&batch.events, &batch.requests);
     let mut to = PgArguments::default();
     add(&mut to, &*batch.log)?;
     add(&mut to, signed(batch.epoch)?)?;
@@ -140,24 +144,39 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, reading(batch.clock)?)?;
     add(&mut to, batch.tree.concat())?;
     add(&mut to, signed(batch.recorded_at().0)?)?;
-    add(&mut to, column(events, |event| PgUuid(event.stream.0)))?;
-    add(&mut to, versions?)?;
-    add(&mut to, column(events, |event| i32::from(event.kind)))?;
-    add(&mut to, column(events, |event| i32::from(event.schema)))?;
-    add(&mut to, column(events, |event| event.sealed))?;
-    add(&mut to, column(events, |event| &event.payload[..]))?;
-    add(&mut to, column(events, |event| &event.previous[..]))?;
-    add(&mut to, column(events, |event| event.request_id.map(|id| PgUuid(id.0))))?;
-    add(&mut to, column(events, |event| &*event.actor))?;
-    add(&mut to, column(events, |event| &event.trace[..]))?;
-    add(&mut to, column(requests, |stored| PgUuid(stored.key.0)))?;
-    add(&mut to, column(requests, |stored| &stored.digest[..]))?;
-    add(&mut to, firsts?)?;
-    add(&mut to, column(requests, |stored| &stored.answer[..]))?;
+    add(&mut to, signed(batch.events.len() as u64)?)?;
+    add_groups(&mut to, &groups, authors)?;
+    add(&mut to, column(&groups, |group| group.answered.map(|it| PgUuid(it.key.0))))?;
+    add(&mut to, column(&groups, |group| group.answered.map(|it| &it.digest[..])))?;
+    add(&mut to, column(&groups, |group| group.answered.map(|it| &it.answer[..])))?;
     add(&mut to, advisory_lock_number(batch, batch.first))?;
     add(&mut to, batch.pipelined_after.map(|before| advisory_lock_number(batch, before)))?;
-    add(&mut to, column(events, |event| &event.salt[..]))?;
     Ok(to)
+}
+
+/// Columns of rows of events, but for log, time of recording and answer.
+fn add_groups(
+    to: &mut PgArguments,
+    groups: &[EventGroup<'_>],
+    authors: &AuthorNumbers,
+) -> Result<(), sqlx::Error> {
+    let positions: Result<Vec<i64>, _> =
+        groups.iter().map(|group| signed(group.first.position.0)).collect();
+    let versions: Result<Vec<i64>, _> =
+        groups.iter().map(|group| signed(group.first.version.0)).collect();
+    let counts = |group: &EventGroup<'_>| i16::try_from(group.count).unwrap_or(i16::MAX);
+    let numbers: Result<Vec<i32>, _> =
+        groups.iter().map(|group| authors.of(&group.first.actor)).collect();
+    add(to, positions?)?;
+    add(to, column(groups, counts))?;
+    add(to, column(groups, |group| PgUuid(group.first.stream.0)))?;
+    add(to, versions?)?;
+    add(to, numbers?)?;
+    add(to, column(groups, |group| group.first.request_id.map(|id| PgUuid(id.0))))?;
+    let trace = |group: &EventGroup<'_>| Some(group.first.trace).filter(|trace| *trace != [0; 16]);
+    add(to, column(groups, |group| trace(group).map(PgUuid)))?;
+    add(to, column(groups, |group| &group.first.previous[..]))?;
+    add(to, column(groups, |group| &group.content[..]))
 }
 
 /// Number of the advisory lock that a batch's statement holds from its beginning to its end, so
@@ -200,18 +219,22 @@ pub(super) async fn last_events(
         .bind(column(of, |stream| PgUuid(stream.0)))
         .fetch_all(link)
         .await?;
-    rows.iter().map(event).collect()
+    let mut last: BTreeMap<StreamId, Event> = BTreeMap::new();
+    for event in event_rows(&rows)? {
+        last.insert(event.stream, event);
+    }
+    Ok(last.into_values().collect())
 }
 
 pub(super) async fn requests(
-    pool: &PgPool,
+    link: &mut PgConnection,
     log: &str,
     of: &[RequestKey],
 ) -> Result<Vec<AnsweredRequest>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/requests.sql"))
         .bind(log)
         .bind(column(of, |key| PgUuid(key.0)))
-        .fetch_all(pool)
+        .fetch_all(link)
         .await?;
     rows.iter().map(stored).collect()
 }
@@ -247,53 +270,53 @@ pub(super) async fn move_cut(
     query.execute(link).await.map(drop)
 }
 
-/// Removes events of a range of positions. Returns their number.
+/// Removes the events at positions from `range.start` on whose rows begin before `range.end` and end
+/// within `archived`. Returns their number.
 pub(super) async fn remove(
     link: &mut PgConnection,
     log: &str,
     schema: &str,
     range: Range<u64>,
+    archived: u64,
 ) -> Result<u64, sqlx::Error> {
     let mut transaction = link.begin().await?;
     let allow = sqlx::query("SELECT set_config('sabacc.removes_from', $1, true)").bind(schema);
     allow.execute(&mut *transaction).await?;
-    let gone = sqlx::query(include_str!("sql/remove.sql"))
+    let gone: i64 = sqlx::query_scalar(include_str!("sql/remove.sql"))
         .bind(log)
         .bind(signed(range.start)?)
         .bind(signed(range.end)?)
-        .execute(&mut *transaction)
+        .bind(signed(archived)?)
+        .fetch_one(&mut *transaction)
         .await?;
     transaction.commit().await?;
-    Ok(gone.rows_affected())
+    Ok(u64::try_from(gone).unwrap_or_default())
 }
 
-/// Inserts removed events again. They must be contiguous.
+/// Inserts removed events again, in order of position.
 pub(super) async fn put_back(
     link: &mut PgConnection,
     log: &str,
     events: &[Event],
+    authors: &AuthorNumbers,
 ) -> Result<(), sqlx::Error> {
-    let first = events.first().map_or(0, |event| event.position.0);
-    let times: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.recorded_at.0)).collect();
-    let versions: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.version.0)).collect();
-    sqlx::query(include_str!("sql/put_back.sql"))
-        .bind(log)
-        .bind(signed(first)?)
-        .bind(times?)
-        .bind(column(events, |event| PgUuid(event.stream.0)))
-        .bind(versions?)
-        .bind(column(events, |event| i32::from(event.kind)))
-        .bind(column(events, |event| i32::from(event.schema)))
-        .bind(column(events, |event| event.sealed))
-        .bind(column(events, |event| &event.payload[..]))
-        .bind(column(events, |event| &event.previous[..]))
-        .bind(column(events, |event| event.request_id.map(|id| PgUuid(id.0))))
-        .bind(column(events, |event| &*event.actor))
-        .bind(column(events, |event| &event.trace[..]))
-        .bind(column(events, |event| &event.salt[..]))
-        .execute(link)
-        .await
-        .map(drop)
+    let groups = group(events, &[]);
+    let times: Result<Vec<i64>, _> =
+        groups.iter().map(|group| signed(group.first.recorded_at.0)).collect();
+    let mut arguments = PgArguments::default();
+    add(&mut arguments, log)?;
+    add(&mut arguments, times?)?;
+    add_groups(&mut arguments, &groups, authors)?;
+    sqlx::query_with(include_str!("sql/put_back.sql"), arguments).execute(link).await.map(drop)
+}
+
+/// Numbers of those of these authors that have one or get one now.
+pub(super) async fn author_numbers(
+    link: &mut PgConnection,
+    actors: &[&str],
+) -> Result<Vec<(String, i32)>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/authors.sql")).bind(actors).fetch_all(link).await?;
+    rows.iter().map(|row| Ok((row.try_get("actor")?, row.try_get("number")?))).collect()
 }
 
 pub(super) async fn read(
@@ -305,11 +328,12 @@ pub(super) async fn read(
     let rows = sqlx::query(include_str!("sql/read.sql"))
         .bind(log)
         .bind(clamp(from.0))
-        .bind(clamp(limit as u64))
+        .bind(clamp(limit as u64).saturating_add(1))
         .bind(clamp(READ_BYTES))
         .fetch_all(from_where)
         .await?;
-    rows.iter().map(event).collect()
+    let events = event_rows(&rows)?.into_iter();
+    Ok(page(events.filter(|event| event.position >= from), limit))
 }
 
 pub(super) async fn read_stream(
@@ -323,11 +347,26 @@ pub(super) async fn read_stream(
         .bind(log)
         .bind(PgUuid(stream.0))
         .bind(clamp(from.0))
-        .bind(clamp(limit as u64))
+        .bind(clamp(limit as u64).saturating_add(1))
         .bind(clamp(READ_BYTES))
         .fetch_all(pool)
         .await?;
-    rows.iter().map(event).collect()
+    let events = event_rows(&rows)?.into_iter();
+    Ok(page(events.filter(|event| event.version >= from), limit))
+}
+
+/// First events that belong to a read of at most `limit`: those before the last have fewer bytes
+/// than a read.
+fn page(events: impl Iterator<Item = Event>, limit: usize) -> Vec<Event> {
+    let mut bytes = 0;
+    events
+        .take(limit)
+        .take_while(|event| {
+            let fits = bytes < READ_BYTES;
+            bytes += event.payload.len() as u64;
+            fits
+        })
+        .collect()
 }
 
 /// Array of one column of a batch.

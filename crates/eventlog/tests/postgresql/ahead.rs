@@ -26,12 +26,18 @@ impl BlockingTransaction {
     async fn hold(admin: &str, request: RequestKey) -> anyhow::Result<BlockingTransaction> {
         let mut connection = PgConnection::connect(admin).await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
-        sqlx::query("INSERT INTO wallet.requests VALUES ($1, encode($2, 'hex')::uuid, $3, 0, '')")
-            .bind(LOG)
-            .bind(request.0.as_slice())
-            .bind([0_u8; 32].as_slice())
-            .execute(&mut connection)
-            .await?;
+        sqlx::query(
+            "INSERT INTO wallet.event_groups (position, recorded_at, version, author, log, count,
+                stream, key, digest, previous, content, answer)
+            SELECT 1000000, 0, 1, 0, number, 1, gen_random_uuid(), encode($2, 'hex')::uuid, $3, $3,
+                '', ''
+            FROM wallet.logs WHERE name = $1",
+        )
+        .bind(LOG)
+        .bind(request.0.as_slice())
+        .bind([0_u8; 32].as_slice())
+        .execute(&mut connection)
+        .await?;
         Ok(BlockingTransaction(connection))
     }
 

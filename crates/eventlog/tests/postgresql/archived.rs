@@ -159,6 +159,40 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A row of several events that reaches over a cut stays until all of it is archived.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cut_within_a_row_loses_nothing() -> anyhow::Result<()> {
+    let admin = migrated("within").await?;
+    let (log, reader) = open(&admin).await?;
+    for n in 1..=5 {
+        let mut four = entry(n);
+        four.events = vec![four.events[0].clone(); 4];
+        four.events.iter_mut().for_each(|event| event.stream = StreamId([1; 16]));
+        log.append(four).await?;
+    }
+    let (events, root) = (log.read(Position(0), 20).await?, log.root());
+    let house = Fixture { admin, log, reader, events };
+    let (first, _) = house.archived(0, 6).await?;
+    let (second, _) = house.archived(6, 20).await?;
+    assert_eq!(house.remove(&first, LONG_AGO).await?, 4);
+    let read = house.log.read(Position(3), 10).await;
+    ensure!(matches!(read, Err(ReadError::Archived { size: 6 })), "{read:?}");
+    assert_eq!(house.log.read(Position(6), 20).await?, house.events[6..]);
+    assert_eq!(house.remove(&second, LONG_AGO).await?, 12, "the stream's last row stays");
+    house.restore(&second).await?;
+    house.restore(&first).await?;
+    assert_eq!(house.remove(&first, LONG_AGO).await?, 4);
+    house.restore(&first).await?;
+    house.log.close().await;
+    run(&house.admin, "UPDATE \"table\".owners SET tree = NULL").await?;
+    let (log, _) = open(&house.admin).await?;
+    assert_eq!((log.read(Position(0), 20).await?, log.root()), (house.events, root));
+    for n in 1..=5 {
+        ensure!(log.append(entry(n)).await.is_err(), "{n} was answered before");
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
     let mine = fixture("mine").await?;
@@ -167,16 +201,18 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
     // The leaf records, and so the trees, are equal; only the author differs.
     run(
         &other.admin,
-        "ALTER TABLE \"table\".events DISABLE TRIGGER append_only;
-         UPDATE \"table\".events SET actor = 'x' WHERE position = 42;
-         ALTER TABLE \"table\".events ENABLE ALWAYS TRIGGER append_only",
+        "SET search_path = \"table\"; INSERT INTO authors (actor) VALUES ('x');
+         ALTER TABLE event_groups DISABLE TRIGGER append_only;
+         UPDATE event_groups SET author = (SELECT number FROM authors WHERE actor = 'x')
+         WHERE position = 42;
+         ALTER TABLE event_groups ENABLE ALWAYS TRIGGER append_only",
     )
     .await?;
     let differs = other.remove(&file, LONG_AGO).await;
     ensure!(matches!(differs, Err(ArchiveError::Differs(42))), "{differs:?}");
     assert_eq!(other.log.read(Position(0), 100).await?.len(), 100);
     // Without the setting that allows removal not even an administrator may remove an event.
-    let sql = "DELETE FROM \"table\".events WHERE position = 1";
+    let sql = "DELETE FROM \"table\".event_groups WHERE position = 1";
     assert_eq!(refusal(&other.admin, sql).await?, REFUSED_BY_TRIGGER);
     // With it the service's role may not either.
     let sql = format!("SET sabacc.removes_from = 'table'; {sql}");
@@ -197,7 +233,7 @@ async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
     let house = fixture("pages").await?;
     let mut admin = PgConnection::connect(&house.admin).await?;
     let prepare = concat!(
-        "SET search_path = \"table\"; ANALYZE events; SET plan_cache_mode = force_generic_plan;",
+        "SET search_path = \"table\"; ANALYZE event_groups; SET plan_cache_mode = force_generic_plan;",
         "PREPARE page (text, bigint, bigint, bigint) AS ",
         include_str!("../../src/pg/sql/read.sql")
     );
@@ -208,7 +244,7 @@ async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
         let lines: Vec<(String,)> =
             sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&mut admin).await?;
         let plan = lines.into_iter().map(|(line,)| line).collect::<Vec<_>>().join("\n");
-        ensure!(plan.contains("Index Scan using events_position"), "{plan}");
+        ensure!(plan.contains("Index Scan using event_groups_position"), "{plan}");
         let pages: u64 = plan
             .split("Buffers: shared ")
             .nth(1)

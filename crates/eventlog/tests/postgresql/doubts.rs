@@ -103,8 +103,8 @@ async fn a_store_that_has_lost_events_has_no_owner() -> anyhow::Result<()> {
     log.confirm_ownership().await?;
     run(
         &admin,
-        "SET search_path = \"table\"; ALTER TABLE events DISABLE TRIGGER append_only;
-        DELETE FROM events WHERE position = 1; UPDATE owners SET size = 1, tree = NULL",
+        "SET search_path = \"table\"; ALTER TABLE event_groups DISABLE TRIGGER append_only;
+        DELETE FROM event_groups WHERE position = 1; UPDATE owners SET size = 1, tree = NULL",
     )
     .await?;
     let confirmed = log.confirm_ownership().await;
@@ -149,7 +149,7 @@ async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Resu
         let breaks = format!(
             "CREATE OR REPLACE FUNCTION \"table\".breaks() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'it broke' USING ERRCODE = '{code}'; END $$;
-            CREATE OR REPLACE TRIGGER breaks BEFORE INSERT ON \"table\".events
+            CREATE OR REPLACE TRIGGER breaks BEFORE INSERT ON \"table\".event_groups
             FOR EACH STATEMENT EXECUTE FUNCTION \"table\".breaks()"
         );
         let mut connection = PgConnection::connect(&admin).await?;
@@ -161,7 +161,7 @@ async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Resu
         };
         assert!(source.to_string().contains("it broke"), "{source}");
         assert!(began.elapsed() < Duration::from_secs(4), "{code}: {:?}", began.elapsed());
-        run(&admin, "DROP TRIGGER breaks ON \"table\".events").await?;
+        run(&admin, "DROP TRIGGER breaks ON \"table\".event_groups").await?;
         assert!(!log.stopped().is_cancelled(), "the log goes on");
     }
     assert_eq!(log.append(entry(2)).await?.first, Position(1));

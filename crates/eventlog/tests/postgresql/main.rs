@@ -98,14 +98,18 @@ async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
     written(&admin, "table").await?;
     let table = as_role(&admin, "sabacc_table");
     for sql in [
-        "UPDATE \"table\".events SET kind = 2",
-        "DELETE FROM \"table\".events",
-        "TRUNCATE \"table\".events",
-        "UPDATE \"table\".requests SET first = 2",
-        "DELETE FROM \"table\".requests",
-        "TRUNCATE \"table\".requests",
-        "INSERT INTO \"table\".requests_2026 SELECT * FROM \"table\".requests",
-        "DELETE FROM \"table\".requests_other",
+        "UPDATE \"table\".event_groups SET count = 2",
+        "DELETE FROM \"table\".event_groups",
+        "TRUNCATE \"table\".event_groups",
+        "UPDATE \"table\".authors SET actor = 'x'",
+        "DELETE FROM \"table\".authors",
+        "TRUNCATE \"table\".authors",
+        "UPDATE \"table\".logs SET name = 'x'",
+        "DELETE FROM \"table\".logs",
+        "INSERT INTO \"table\".archived_requests SELECT * FROM \"table\".archived_requests",
+        "UPDATE \"table\".archived_requests SET first = 2",
+        "DELETE FROM \"table\".archived_requests",
+        "TRUNCATE \"table\".archived_requests",
         "UPDATE \"table\".tiles SET level = 2",
         "DELETE FROM \"table\".tiles",
         "UPDATE \"table\".checkpoints SET size = 2",
@@ -114,8 +118,8 @@ async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
         "DELETE FROM \"table\".owners",
         "TRUNCATE \"table\".owners",
         "UPDATE \"table\"._sqlx_migrations SET version = 0",
-        "DROP TABLE \"table\".events",
-        "ALTER TABLE \"table\".events DISABLE TRIGGER append_only",
+        "DROP TABLE \"table\".event_groups",
+        "ALTER TABLE \"table\".event_groups DISABLE TRIGGER append_only",
         "SELECT \"table\".make_append_only('pg_class')",
         "CREATE TABLE \"table\".mine ()",
         "CREATE SCHEMA mine",
@@ -131,11 +135,10 @@ async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
     let admin = migrated("triggers").await?;
     written(&admin, "table").await?;
     for (table, column) in [
-        ("events", "position"),
-        ("requests", "first"),
-        ("requests_2026", "first"),
-        ("requests_2045", "first"),
-        ("requests_other", "first"),
+        ("event_groups", "position"),
+        ("archived_requests", "first"),
+        ("authors", "actor"),
+        ("logs", "name"),
         ("tiles", "level"),
         ("checkpoints", "size"),
     ] {
@@ -151,6 +154,56 @@ async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.3.
+#[tokio::test]
+async fn an_auditor_sees_every_event_in_a_view() -> anyhow::Result<()> {
+    let admin = migrated("view").await?;
+    let store =
+        PgStore::connect(&as_role(&admin, "sabacc_table"), "table", PoolSizes::default()).await?;
+    let log = Log::open(store, options("table/0")).await?;
+    for n in 1..=3_u16 {
+        let mut entry = Entry { trace: [n.to_be_bytes()[1]; 16], ..entry(n) };
+        let payload = vec![0x80 | n.to_be_bytes()[1]; 300].into();
+        let other =
+            NewEvent { kind: 0x0102, schema: 0x0304, sealed: true, payload, ..entry.events[0] };
+        entry.events.extend([other.clone(), other]);
+        log.append(entry).await?;
+    }
+    let mut auditor = PgConnection::connect(&admin).await?;
+    sqlx::raw_sql("SET ROLE sabacc_auditor").execute(&mut auditor).await?;
+    let rows: Vec<String> = sqlx::query_scalar(
+        "SELECT concat_ws(' ', log, position, recorded_at, stream, version, kind, schema, sealed,
+            encode(payload, 'hex'), request_id, actor, trace, encode(salt, 'hex'))
+        FROM \"table\".events ORDER BY position",
+    )
+    .fetch_all(&mut auditor)
+    .await?;
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let events = log.read(Position(0), 10).await?;
+    let expected: Vec<String> = events
+        .iter()
+        .map(|event| {
+            format!(
+                "table/0 {} {} {} {} {} {} {} {} {} {} {} {}",
+                event.position.0,
+                event.recorded_at.0,
+                event.stream,
+                event.version.0,
+                event.kind,
+                event.schema,
+                if event.sealed { 't' } else { 'f' },
+                hex(&event.payload),
+                event.request_id.map(|id| id.to_string()).unwrap_or_default(),
+                event.actor,
+                StreamId(event.trace),
+                hex(&event.salt),
+            )
+        })
+        .collect();
+    assert_eq!((rows.len(), rows), (9, expected));
+    Ok(())
+}
+
 /// ARCHITECTURE.md §1.1.
 #[tokio::test]
 async fn services_do_not_see_each_other() -> anyhow::Result<()> {
@@ -163,7 +216,9 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
     {
         let url = as_role(&admin, &format!("sabacc_{role}"));
         for other in others {
-            for table in ["events", "requests", "owners", "tiles", "checkpoints"] {
+            for table in
+                ["events", "event_groups", "archived_requests", "authors", "owners", "tiles"]
+            {
                 let sql = format!("SELECT * FROM \"{other}\".{table}");
                 assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");
             }
@@ -198,8 +253,10 @@ async fn an_auditor_reads_everything_and_writes_nothing() -> anyhow::Result<()> 
         let owner = Log::open(store, options(&name)).await.map(drop);
         ensure!(matches!(owner, Err(OpenError::Unavailable { .. })), "{owner:?}");
         for sql in [
-            format!("INSERT INTO \"{service}\".events SELECT * FROM \"{service}\".events"),
-            format!("INSERT INTO \"{service}\".requests SELECT * FROM \"{service}\".requests"),
+            format!("INSERT INTO \"{service}\".authors (actor) VALUES ('x')"),
+            format!(
+                "INSERT INTO \"{service}\".event_groups SELECT * FROM \"{service}\".event_groups"
+            ),
             format!("UPDATE \"{service}\".owners SET epoch = 9"),
         ] {
             assert_eq!(refusal(&auditor, &sql).await?, REFUSED_BY_RIGHT, "{sql}");

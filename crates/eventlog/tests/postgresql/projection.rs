@@ -21,7 +21,7 @@ const GRANTS: &str = "GRANT INSERT, UPDATE ON sums TO sabacc_wallet";
 const CTES: &str = ", seen AS (
     INSERT INTO sums (number, sum, log_size)
     SELECT new.number, new.sum, fence.size
-    FROM fence, UNNEST($25::bigint[], $26::bigint[]) AS new (number, sum)
+    FROM fence, UNNEST($23::bigint[], $24::bigint[]) AS new (number, sum)
     ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
 )";
 
@@ -29,7 +29,7 @@ const AHEAD: PipelinedCtes = PipelinedCtes {
     rows: ", seen AS (
         INSERT INTO sums (number, sum, log_size)
         SELECT new.number, new.sum, fence.size
-        FROM fence, UNNEST($25::bigint[], $26::bigint[]) AS new (number, sum)
+        FROM fence, UNNEST($23::bigint[], $24::bigint[]) AS new (number, sum)
         ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
         RETURNING 1
     ), beside AS (SELECT count(*) FROM seen)",
@@ -121,7 +121,7 @@ async fn a_service_has_the_rights_it_asks_for_and_no_others() -> anyhow::Result<
     }
     let wallet = as_role(&admin, "sabacc_wallet");
     crate::run(&wallet, "INSERT INTO wallet.sums VALUES (1, 2, 3)").await?;
-    for sql in ["DELETE FROM wallet.sums", "DELETE FROM wallet.events"] {
+    for sql in ["DELETE FROM wallet.sums", "DELETE FROM wallet.event_groups"] {
         assert_eq!(refusal(&wallet, sql).await?, REFUSED_BY_RIGHT, "{sql}");
     }
     crate::run(&wallet, "SELECT * FROM wallet.sums").await?;

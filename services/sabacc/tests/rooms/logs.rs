@@ -183,11 +183,9 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     // As after the restore of a dump from before the first event.
     let mut admin = PgConnection::connect(&room.database).await.unwrap();
     let forget = "SET search_path TO \"table\";
-        ALTER TABLE events DISABLE TRIGGER append_only;
-        ALTER TABLE requests DISABLE TRIGGER append_only;
-        ALTER TABLE requests_2026 DISABLE TRIGGER append_only;
+        ALTER TABLE event_groups DISABLE TRIGGER append_only;
         ALTER TABLE checkpoints DISABLE TRIGGER append_only;
-        DELETE FROM events; DELETE FROM requests; DELETE FROM checkpoints;
+        DELETE FROM event_groups; DELETE FROM checkpoints;
         UPDATE owners SET size = 0, tree = NULL, epoch = epoch # 1";
     sqlx::raw_sql(forget).execute(&mut admin).await.unwrap();
     drop(admin);

@@ -118,8 +118,10 @@ async fn records_that_were_changed_in_the_database_are_not_served() {
     wait_for_hands(&room, 2).await;
     let mut admin = PgConnection::connect(&room.database).await.unwrap();
     let change = "SET search_path TO \"table\";
-        ALTER TABLE events DISABLE TRIGGER append_only;
-        UPDATE events SET salt = decode(repeat('ab', 16), 'hex') WHERE position = 1";
+        ALTER TABLE event_groups DISABLE TRIGGER append_only;
+        UPDATE event_groups
+        SET content = overlay(content placing decode(repeat('ab', 16), 'hex') from 10)
+        WHERE position = 0";
     sqlx::raw_sql(change).execute(&mut admin).await.unwrap();
     drop(admin);
     let (code, said) = monitor(&place, &room, &[]).await;

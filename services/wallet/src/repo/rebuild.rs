@@ -9,7 +9,7 @@ use super::{GroupRows, LOG, Repo, STATEMENT_TIMEOUT, read_error};
 
 /// Last parameter of the rows in the statement that appends. In a rebuild the rows follow the log,
 /// the new size and the old one.
-const LAST_PARAMETER: u32 = 57;
+const LAST_PARAMETER: u32 = 55;
 const PARAMETER_SHIFT: u32 = FIRST_PROJECTION_PARAMETER - 4;
 
 /// The log got another owner while its tables were rebuilt.

@@ -176,7 +176,7 @@ async fn a_disk_that_is_full_for_a_while() {
          CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
              RAISE EXCEPTION 'could not extend file: No space left on device' \
                  USING ERRCODE = 'disk_full'; END $$; \
-         CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION full_disk()";
+         CREATE TRIGGER full_disk BEFORE INSERT ON event_groups EXECUTE FUNCTION full_disk()";
     let before = house.log_content().await;
     run_sql(&url, full).await;
     assert_eq!(house.execute(buy_in(9000, 0, 1)).await, Err(WalletError::Unavailable));

@@ -214,8 +214,9 @@ async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
     house.execute_until_answered(issue(500, 0, 1)).await.unwrap();
     sql(
         &url,
-        "ALTER TABLE events DISABLE TRIGGER append_only; \
-         UPDATE events SET previous = sha256('another') WHERE position = 1; \
+        "ALTER TABLE event_groups DISABLE TRIGGER append_only; \
+         UPDATE event_groups SET previous = sha256('another') \
+         WHERE position = (SELECT min(position) FROM event_groups WHERE position > 0); \
          UPDATE owners SET epoch = epoch + 1",
     )
     .await;

@@ -21,40 +21,113 @@ COMMENT ON COLUMN owners.lease_ends IS 'by the database''s clock';
 COMMENT ON COLUMN owners.alive_at IS 'Unix microseconds, by the owner''s clock';
 COMMENT ON COLUMN owners.tree IS 'peaks of the Merkle tree at size; NULL is harmless: it is built from the events';
 
-CREATE TABLE events (
-    log         text NOT NULL,
+-- Names of logs, which rows refer to by number.
+CREATE TABLE logs (
+    number      smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name        text NOT NULL CONSTRAINT logs_name UNIQUE
+);
+
+-- Authors of events, which rows refer to by number.
+CREATE TABLE authors (
+    number      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    actor       text NOT NULL CONSTRAINT authors_actor UNIQUE
+);
+COMMENT ON COLUMN authors.actor IS 'class and subject, such as player:...';
+
+-- A row for the adjacent events of one stream that one command caused: what they have in common stands
+-- here once. Read them through the view events. The columns stand in the order that wastes no padding.
+CREATE TABLE event_groups (
     position    bigint NOT NULL CHECK (position >= 0),
     recorded_at bigint NOT NULL CHECK (recorded_at >= 0),
-    stream      uuid NOT NULL,
     version     bigint NOT NULL CHECK (version > 0),
-    kind        integer NOT NULL CHECK (kind BETWEEN 0 AND 65535),
-    schema      integer NOT NULL CHECK (schema BETWEEN 0 AND 65535),
-    sealed      boolean NOT NULL,
-    payload     bytea NOT NULL,
-    previous    bytea NOT NULL CHECK (octet_length(previous) = 32),
+    author      integer NOT NULL,
+    log         smallint NOT NULL,
+    count       smallint NOT NULL CHECK (count > 0),
+    stream      uuid NOT NULL,
     request_id  uuid,
-    actor       text NOT NULL,
-    trace       bytea NOT NULL CHECK (octet_length(trace) = 16),
-    salt        bytea NOT NULL CHECK (octet_length(salt) = 16),
-    CONSTRAINT events_position PRIMARY KEY (log, position),
-    CONSTRAINT events_version UNIQUE (log, stream, version)
+    trace       uuid,
+    key         uuid,
+    digest      bytea CHECK (octet_length(digest) = 32),
+    previous    bytea NOT NULL CHECK (octet_length(previous) = 32),
+    content     bytea NOT NULL,
+    answer      bytea,
+    CONSTRAINT event_groups_position PRIMARY KEY (position, log),
+    CONSTRAINT event_groups_version UNIQUE (stream, version, log),
+    CONSTRAINT event_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
-COMMENT ON COLUMN events.recorded_at IS 'Unix microseconds';
-COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf record hashes it';
-COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream; zeros for the first';
+-- Answered requests, each caller's own. The key of an id with a time begins with its 48 bits of Unix
+-- milliseconds, so the index grows at its end.
+CREATE UNIQUE INDEX event_groups_key ON event_groups (key, log) WHERE key IS NOT NULL;
+COMMENT ON COLUMN event_groups.position IS 'of the first event';
+COMMENT ON COLUMN event_groups.recorded_at IS 'Unix microseconds';
+COMMENT ON COLUMN event_groups.version IS 'of the first event, in its stream';
+COMMENT ON COLUMN event_groups.author IS 'authors.number';
+COMMENT ON COLUMN event_groups.log IS 'logs.number';
+COMMENT ON COLUMN event_groups.count IS 'number of events';
+COMMENT ON COLUMN event_groups.trace IS 'NULL for a trace id of zeros';
+COMMENT ON COLUMN event_groups.key IS 'of the caller and the request''s id (crates/eventlog/src/key.rs), on the first row that a request caused';
+COMMENT ON COLUMN event_groups.digest IS 'SHA-256 of the request''s content';
+COMMENT ON COLUMN event_groups.previous IS 'SHA-256 of the leaf record before the first event in its stream; zeros for the first of all';
+COMMENT ON COLUMN event_groups.content IS 'for each event: kind u16, schema u16, sealed u8, length of the payload u32, all big-endian, salt of 16 bytes, payload';
+COMMENT ON COLUMN event_groups.answer IS 'the request''s first answer';
 
--- Answered requests, each caller's own, unique for ever. The key of a UUIDv7 begins with its 48 bits of
--- Unix milliseconds, so ranges of keys are ranges of time: a partition a year. Ids without time share
--- prefixes below all of these and are in the default partition.
-CREATE TABLE requests (
-    log         text NOT NULL,
+-- Answered requests whose events were archived and removed.
+CREATE TABLE archived_requests (
     key         uuid NOT NULL,
+    log         smallint NOT NULL,
     digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
     first       bigint NOT NULL CHECK (first >= 0),
     answer      bytea NOT NULL,
-    CONSTRAINT requests_id PRIMARY KEY (log, key)
-) PARTITION BY RANGE (key);
-COMMENT ON COLUMN requests.key IS 'of the caller and the request''s id: crates/eventlog/src/key.rs';
+    CONSTRAINT archived_requests_key PRIMARY KEY (key, log)
+);
+
+-- Refuses a request that is in archived_requests as the index of event_groups refuses others.
+CREATE FUNCTION refuse_repeat(key uuid) RETURNS boolean LANGUAGE plpgsql AS $repeat$
+BEGIN
+    RAISE EXCEPTION 'request % was answered before', key
+        USING ERRCODE = 'unique_violation', TABLE = 'event_groups', CONSTRAINT = 'event_groups_key';
+END
+$repeat$;
+
+-- Events of a row's content, in their order from 0.
+CREATE FUNCTION unpack_events(content bytea)
+RETURNS TABLE (ordinal integer, kind integer, schema integer, sealed boolean, salt bytea, payload bytea)
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $unpack$
+DECLARE
+    at integer := 0;
+    length integer;
+BEGIN
+    ordinal := 0;
+    WHILE at < octet_length(content) LOOP
+        kind := get_byte(content, at) << 8 | get_byte(content, at + 1);
+        schema := get_byte(content, at + 2) << 8 | get_byte(content, at + 3);
+        sealed := get_byte(content, at + 4) = 1;
+        length := get_byte(content, at + 5) << 24 | get_byte(content, at + 6) << 16
+            | get_byte(content, at + 7) << 8 | get_byte(content, at + 8);
+        salt := substr(content, at + 10, 16);
+        payload := substr(content, at + 26, length);
+        RETURN NEXT;
+        at := at + 25 + length;
+        ordinal := ordinal + 1;
+    END LOOP;
+END
+$unpack$;
+
+CREATE VIEW events AS
+SELECT logs.name AS log, rows.position + one.ordinal AS position, rows.recorded_at, rows.stream,
+    rows.version + one.ordinal AS version, one.kind, one.schema, one.sealed, one.payload,
+    CASE WHEN one.ordinal = 0 THEN rows.previous END AS previous, rows.request_id, authors.actor,
+    coalesce(rows.trace, '00000000-0000-0000-0000-000000000000') AS trace, one.salt,
+    rows.position AS first
+FROM event_groups AS rows
+JOIN logs ON logs.number = rows.log
+JOIN authors ON authors.number = rows.author
+CROSS JOIN LATERAL unpack_events(rows.content) AS one;
+COMMENT ON VIEW events IS 'Every event, a row each. Ask by stream, or by first: a row of the table holds events from position first on.';
+COMMENT ON COLUMN events.recorded_at IS 'Unix microseconds';
+COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf record hashes it';
+COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream, zeros for the first of all; NULL where the event before it stands in the same row';
+COMMENT ON COLUMN events.first IS 'position of the first event of its row: an index finds it';
 
 -- Where a log was cut: the events before are in files, but for the last of each stream.
 CREATE TABLE archived (
@@ -67,7 +140,7 @@ COMMENT ON COLUMN archived.tree IS 'peaks of the Merkle tree at size: the tree i
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $refuse$
 BEGIN
     -- Whoever removes what is archived says so, and needs the right as well.
-    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'events'
+    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'event_groups'
         AND current_setting('sabacc.removes_from', true) = TG_TABLE_SCHEMA THEN
         RETURN NULL;
     END IF;
@@ -86,28 +159,5 @@ BEGIN
 END
 $append_only$;
 
-DO $partitions$
-DECLARE
-    part text;
-    ends text;
-    begins text := NULL;
-BEGIN
-    FOR year IN 2026..2045 LOOP
-        part := format('requests_%s', year);
-        ends := rpad(lpad(to_hex(
-            (extract(epoch FROM make_timestamptz(year + 1, 1, 1, 0, 0, 0, 'UTC')) * 1000)::bigint
-        ), 12, '0'), 32, '0');
-        begins := coalesce(begins, rpad(lpad(to_hex(
-            (extract(epoch FROM make_timestamptz(year, 1, 1, 0, 0, 0, 'UTC')) * 1000)::bigint
-        ), 12, '0'), 32, '0'));
-        EXECUTE format('CREATE TABLE %I PARTITION OF requests FOR VALUES FROM (%L) TO (%L)',
-            part, begins::uuid, ends::uuid);
-        PERFORM make_append_only(part::regclass);
-        begins := ends;
-    END LOOP;
-    CREATE TABLE requests_other PARTITION OF requests DEFAULT;
-END
-$partitions$;
-
 SELECT make_append_only(name::regclass)
-FROM unnest(ARRAY['events', 'requests', 'requests_other']) AS name;
+FROM unnest(ARRAY['logs', 'authors', 'event_groups', 'archived_requests']) AS name;

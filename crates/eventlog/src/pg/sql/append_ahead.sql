@@ -6,19 +6,18 @@
 -- much as many rows. If the fence is another one or missing, or a clock is off, a division by zero rolls
 -- everything back.
 WITH /* clock */, ticket AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock($22) FROM clock
+    SELECT pg_try_advisory_xact_lock($21) FROM clock
     WHERE fits AND $7 <= now + ($5::bigint[])[2]
 ), fence AS MATERIALIZED (
-    SELECT log, $3 + cardinality($8::uuid[]) AS size
+    SELECT log, $3 + $8 AS size
     FROM ticket, owners
     WHERE log = $1 AND epoch = $2 AND owners.size <= $3
 )
 /* rows */
 /* projection */
 , turn AS MATERIALIZED (
-    SELECT pg_advisory_xact_lock_shared($23)
-    FROM (SELECT count(*) FROM written) AS events, (SELECT count(*) FROM answered) AS requests,
-        beside
+    SELECT pg_advisory_xact_lock_shared($22)
+    FROM (SELECT count(*) FROM written) AS rows, beside
 ), passed AS (
     INSERT INTO owners (log, epoch, size, owner, address, leased_at, lease_ends)
     SELECT $1, $2, 0, '', '', clock_timestamp(), clock_timestamp() FROM turn, ticket
@@ -29,5 +28,5 @@ WITH /* clock */, ticket AS MATERIALIZED (
 )
 /* turn */
 SELECT received, now, 1 / (
-    SELECT count(*) FROM passed WHERE size = $3 + cardinality($8::uuid[])
+    SELECT count(*) FROM passed WHERE size = $3 + $8
 ) AS done FROM clock

@@ -3,7 +3,11 @@
 -- it may be off. The epoch is random: a database that failed over to a copy that lags would count some
 -- numbers twice, and an owner from before would take another's epoch for its own. A lease that begins in
 -- the future was given by a clock that has been set back since: it holds nobody off.
-WITH /* clock */, claimed AS (
+WITH /* clock */, named AS (
+    INSERT INTO logs (name) SELECT $1 FROM clock
+    WHERE fits AND NOT EXISTS (SELECT FROM logs WHERE name = $1)
+    ON CONFLICT DO NOTHING
+), claimed AS (
     INSERT INTO owners AS held (log, epoch, size, owner, address, leased_at, lease_ends)
     SELECT $1, greatest(1, ('x' || left(id, 8) || right(id, 8))::bit(64)::bigint & 9223372036854775807),
         0, $2, $3, clock_timestamp(), clock_timestamp() + $4 * interval '1 microsecond'

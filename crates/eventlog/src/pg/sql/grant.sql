@@ -11,7 +11,10 @@ BEGIN
     EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %I FROM PUBLIC, %s', service, roles);
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', service, roles);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %s', service, roles);
-    EXECUTE format('GRANT INSERT ON %I.events, %I.requests TO %I', service, service, owner);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %I.unpack_events(bytea) TO %s', service, roles);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %I.refuse_repeat(uuid) TO %I', service, owner);
+    EXECUTE format('GRANT INSERT ON %I.logs, %I.authors, %I.event_groups TO %I',
+        service, service, service, owner);
     EXECUTE format('GRANT INSERT ON %I.tiles, %I.checkpoints TO %I', service, service, owner);
     EXECUTE format('GRANT INSERT, UPDATE ON %I.owners TO %I', service, owner);
 END

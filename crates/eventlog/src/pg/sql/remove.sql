@@ -1,6 +1,20 @@
--- $1 log, $2 first position, $3 position after the last; the last event of a stream stays
-DELETE FROM events AS old
-WHERE log = $1 AND position >= $2 AND position < $3 AND EXISTS (
-    SELECT FROM events AS newer
-    WHERE newer.log = $1 AND newer.stream = old.stream AND newer.version > old.version
+-- $1 log, $2 first position, $3 position after the last to begin at, $4 end of the archived range; a row
+-- that ends behind it stays, and the last one of a stream. Answers to requests stay without their events.
+WITH removed AS (
+    DELETE FROM event_groups AS old
+    WHERE old.log = (SELECT number FROM logs WHERE name = $1)
+        AND old.position >= coalesce((
+            SELECT position FROM event_groups
+            WHERE log = (SELECT number FROM logs WHERE name = $1) AND position <= $2
+            ORDER BY position DESC LIMIT 1
+        ), 0)
+        AND old.position < $3 AND old.position + old.count <= $4 AND EXISTS (
+            SELECT FROM event_groups AS newer
+            WHERE newer.log = old.log AND newer.stream = old.stream AND newer.version > old.version
+        )
+    RETURNING old.log, old.count, old.key, old.digest, old.position, old.answer
+), kept AS (
+    INSERT INTO archived_requests (log, key, digest, first, answer)
+    SELECT log, key, digest, position, answer FROM removed WHERE key IS NOT NULL
 )
+SELECT coalesce(sum(count), 0)::bigint FROM removed

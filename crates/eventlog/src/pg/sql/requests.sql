@@ -1,3 +1,6 @@
 -- $1 log, $2 keys
-SELECT key, digest, first, answer
-FROM requests WHERE log = $1 AND key = ANY ($2)
+SELECT key, digest, position AS first, answer FROM event_groups
+WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($2)
+UNION ALL
+SELECT key, digest, first, answer FROM archived_requests
+WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($2)

@@ -1,16 +1,14 @@
 , written AS (
-    INSERT INTO events (log, position, recorded_at, stream, version, kind, schema, sealed, payload,
-        previous, request_id, actor, trace, salt)
-    SELECT log, generate_series($3, size - 1), $7, UNNEST($8::uuid[]), UNNEST($9::bigint[]),
-        UNNEST($10::integer[]), UNNEST($11::integer[]), UNNEST($12::boolean[]),
-        UNNEST($13::bytea[]), UNNEST($14::bytea[]), UNNEST($15::uuid[]), UNNEST($16::text[]),
-        UNNEST($17::bytea[]), UNNEST($24::bytea[])
+    INSERT INTO event_groups (log, recorded_at, position, count, stream, version, author, request_id,
+        trace, previous, content, key, digest, answer)
+    SELECT (SELECT number FROM logs WHERE name = $1), $7, UNNEST($9::bigint[]), UNNEST($10::smallint[]),
+        UNNEST($11::uuid[]), UNNEST($12::bigint[]), UNNEST($13::integer[]), UNNEST($14::uuid[]),
+        UNNEST($15::uuid[]), UNNEST($16::bytea[]), UNNEST($17::bytea[]), UNNEST($18::uuid[]),
+        UNNEST($19::bytea[]), UNNEST($20::bytea[])
     FROM fence
-    RETURNING 1
-), answered AS (
-    INSERT INTO requests (log, key, digest, first, answer)
-    SELECT log, UNNEST($18::uuid[]), UNNEST($19::bytea[]), UNNEST($20::bigint[]),
-        UNNEST($21::bytea[])
-    FROM fence
+    WHERE 0 = (
+        SELECT count(refuse_repeat(key)) FROM archived_requests
+        WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($18::uuid[])
+    )
     RETURNING 1
 )

@@ -35,7 +35,7 @@ CREATE TABLE entries (
     reason      text,
     CONSTRAINT entries_position PRIMARY KEY (account, position)
 );
-COMMENT ON TABLE entries IS 'What every transfer did to every account: one row a leg. The last entry of an account holds its balance. When it was recorded, its transfer''s id and who asked are columns of events, at the same position.';
+COMMENT ON TABLE entries IS 'What every transfer did to every account: one row a leg. The last entry of an account holds its balance. When it was recorded, its transfer''s id and who asked stand in the view events, at the same position.';
 COMMENT ON COLUMN entries.position IS 'Position of the transfer in the log.';
 COMMENT ON COLUMN entries.amount IS 'Credits: negative leaves the account.';
 COMMENT ON COLUMN entries.balance IS 'The account''s credits after it.';
@@ -203,12 +203,19 @@ SELECT accounts.name AS account, entries.position,
     to_timestamp(events.recorded_at / 1000000.0) AS recorded_at,
     (ARRAY['issue', 'redeem', 'buy-in', 'cash-out', 'settlement', 'pot refund', 'adjustment', 'capture'])[entries.kind] AS kind,
     entries.amount, entries.balance, others.name AS other, events.request_id AS transfer_id,
-    entries.reason, events.actor
+    entries.reason, authors.actor
 FROM entries
 JOIN accounts ON accounts.number = entries.account
 JOIN projected ON true
-JOIN events ON events.log = projected.log AND events.position = entries.position
-LEFT JOIN accounts AS others ON others.number = entries.other;
+JOIN logs ON logs.name = projected.log
+CROSS JOIN LATERAL (
+    SELECT one.position + one.count AS ends, one.recorded_at, one.request_id, one.author
+    FROM event_groups AS one WHERE one.log = logs.number AND one.position <= entries.position
+    ORDER BY one.position DESC LIMIT 1
+) AS events
+JOIN authors ON authors.number = events.author
+LEFT JOIN accounts AS others ON others.number = entries.other
+WHERE events.ends > entries.position;
 COMMENT ON VIEW statement IS 'Every entry of every account, with what its transfer is known by. Ask for one account: WHERE account = ''player/...'' ORDER BY position.';
 COMMENT ON COLUMN statement.account IS 'The account''s name.';
 COMMENT ON COLUMN statement.position IS 'Position of the transfer in the log.';
@@ -238,8 +245,13 @@ SELECT adjustments.id, adjustments.account, adjustments.amount, adjustments.reas
     adjustments.proposed_by, to_timestamp(events.recorded_at / 1000000.0) AS proposed_at
 FROM adjustments
 JOIN projected ON true
-JOIN events ON events.log = projected.log AND events.position = adjustments.proposed
-WHERE adjustments.state = 1;
+JOIN logs ON logs.name = projected.log
+CROSS JOIN LATERAL (
+    SELECT one.position + one.count AS ends, one.recorded_at
+    FROM event_groups AS one WHERE one.log = logs.number AND one.position <= adjustments.proposed
+    ORDER BY one.position DESC LIMIT 1
+) AS events
+WHERE adjustments.state = 1 AND events.ends > adjustments.proposed;
 COMMENT ON VIEW pending_adjustments IS 'The adjustments that wait for another operator.';
 COMMENT ON COLUMN pending_adjustments.id IS 'The request it was proposed under.';
 COMMENT ON COLUMN pending_adjustments.account IS 'The name of the account that is set right.';

@@ -7,9 +7,13 @@ WITH RECURSIVE between AS (
         CASE WHEN middle.recorded_at < $2 THEN high ELSE middle.position END
     FROM between
     JOIN LATERAL (
-        SELECT position, recorded_at FROM events
-        WHERE log = $1 AND position = (between.low + between.high) / 2
-    ) AS middle ON true
+        SELECT (between.low + between.high) / 2 AS position, one.recorded_at,
+            one.position + one.count AS ends
+        FROM event_groups AS one
+        WHERE one.log = (SELECT number FROM logs WHERE name = $1)
+            AND one.position <= (between.low + between.high) / 2
+        ORDER BY one.position DESC LIMIT 1
+    ) AS middle ON middle.ends > middle.position
     WHERE between.low < between.high
 )
 SELECT low FROM between WHERE low = high

@@ -4,5 +4,5 @@
     INSERT INTO projected (log, size)
     SELECT passed.log, 0 FROM passed
     ON CONFLICT (log) DO UPDATE SET size = CASE WHEN projected.size = $3
-        THEN $3 + cardinality($8::uuid[]) ELSE projected.size END
+        THEN $3 + $8 ELSE projected.size END
 )

@@ -26,5 +26,10 @@ WITH mine AS (
 SELECT found.position, found.table_id::text, found.amount, found.kind, found.reason, events.recorded_at,
     events.request_id::text AS transfer
 FROM found
-LEFT JOIN events ON events.log = $1 AND events.position = found.position
+LEFT JOIN LATERAL (
+    SELECT one.position + one.count AS ends, one.recorded_at, one.request_id
+    FROM event_groups AS one
+    WHERE one.log = (SELECT number FROM logs WHERE name = $1) AND one.position <= found.position
+    ORDER BY one.position DESC LIMIT 1
+) AS events ON events.ends > found.position
 ORDER BY found.position, found.table_id NULLS FIRST
