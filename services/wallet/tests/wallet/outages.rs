@@ -183,7 +183,7 @@ async fn a_disk_that_is_full_for_a_while() {
     assert_eq!(house.log_content().await, before);
     let trouble = async {
         tokio::time::sleep(Duration::from_millis(700)).await;
-        run_sql(&url, "DROP TRIGGER full_disk ON wallet.events").await;
+        run_sql(&url, "DROP TRIGGER full_disk ON wallet.event_groups").await;
     };
     let answers = under_load(&house, trouble).await;
     check_each_recorded_once(&house, answers).await;
