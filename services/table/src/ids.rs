@@ -6,9 +6,9 @@
 //! may send. Dealer and wallet keep this caller's ids apart from those of others. A settlement is
 //! requested under its hand's own id, since it happens once and others look it up by that id.
 //!
-//! Each id begins with a time, `at`, and depends on it. It is the time of a recorded event, and the
-//! same for as long as the request may be sent again, also after a restart: never the present time,
-//! and never that of the table's newest event.
+//! Each id begins with a time, `at`, and depends on it. The time follows from recorded events, or
+//! from the player's own request. It is the same for as long as the request may be sent again, also
+//! after a restart: never the present time, and never that of the table's newest event.
 //!
 //! Specification: ARCHITECTURE.md §2.9.
 
