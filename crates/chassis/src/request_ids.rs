@@ -122,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn derived_ids_are_for_services() {
         let ids = RequestIdPolicy::default();
-        let derived = RequestId::derived([7; 16]);
+        let derived = RequestId::derived(NOW, [7; 16]);
         for actor in ["player:a", "operator:ada"] {
             assert_eq!(ids.admit(actor, derived, NOW), Err(Inadmissible::Derived));
         }

@@ -127,8 +127,9 @@ impl Watch {
         let after = self.noticed.take()?;
         let Steps { count, micros } = std::mem::take(&mut self.unwritten);
         let step = Step::new(micros, after, count);
-        // The count over all steps: no two that are taken have the same.
-        let id = derived_id("clock-step", &[&self.life.0, &self.seen.count.to_be_bytes()]);
+        // The count over all steps: no two that are taken have the same. The id is made once, and
+        // every attempt carries it.
+        let id = derived_id("clock-step", after, &[&self.life.0, &self.seen.count.to_be_bytes()]);
         Some(Noticed { step, id })
     }
 

@@ -5,7 +5,7 @@
 //!
 //! Specification: ARCHITECTURE.md §2.9.
 
-use primitives::RequestId;
+use primitives::{RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 
 /// Digest of a request's content, which tells a repeat from another request under its id.
@@ -14,11 +14,17 @@ pub fn request_digest(method: &str, content: &[&[u8]]) -> [u8; 32] {
     hash("sabacc/request-digest/v1", method, content)
 }
 
-/// Id of a request that a service derives from all that it depends on.
+/// Id of a request that a service derives from all that it depends on. It begins with the time `at`,
+/// so that ids sort nearly in the order in which they are used.
+///
+/// A repeat needs the same id, so `at` is a time that does not change while the request may be
+/// repeated, such as that of a recorded event. Where there is none it is zero.
 #[must_use]
-pub fn derived_id(purpose: &str, parts: &[&[u8]]) -> RequestId {
-    let hash = hash("sabacc/request-id/v2", purpose, parts);
-    RequestId::derived(*hash.first_chunk().expect("a hash has 32 bytes"))
+pub fn derived_id(purpose: &str, at: UnixMicros, parts: &[&[u8]]) -> RequestId {
+    let time = at.0.to_be_bytes();
+    let parts = [&[&time[..]], parts].concat();
+    let hash = hash("sabacc/request-id/v3", purpose, &parts);
+    RequestId::derived(at, *hash.first_chunk().expect("a hash has 32 bytes"))
 }
 
 pub(crate) fn hash(domain: &str, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
@@ -49,9 +55,19 @@ mod tests {
             ("b", &[b"bc"]),
         ];
         let digests = lists.map(|(method, parts)| request_digest(method, parts));
-        let ids = lists.map(|(purpose, parts)| derived_id(purpose, parts));
-        assert!(ids.iter().all(|id| id.is_derived()));
         assert_eq!(BTreeSet::from(digests).len(), lists.len());
-        assert_eq!(BTreeSet::from(ids).len(), lists.len());
+        // Two times within a millisecond, and none.
+        let times = [0, 1_700_000_000_000_000, 1_700_000_000_000_001].map(UnixMicros);
+        let mut ids = BTreeSet::new();
+        for at in times {
+            for (purpose, parts) in lists {
+                let id = derived_id(purpose, at, parts);
+                assert!(id.is_derived());
+                assert_eq!(id.leading_time(), (at != times[0]).then_some(times[1]));
+                assert_eq!(derived_id(purpose, at, parts), id);
+                ids.insert(id);
+            }
+        }
+        assert_eq!(ids.len(), times.len() * lists.len());
     }
 }

@@ -72,8 +72,7 @@ pub struct Limits {
     pub queue_bytes: usize,
     /// Streams whose last event is cached.
     pub cached_streams: usize,
-    /// Answered requests that are cached: this many of ids with a time, and this many of derived
-    /// ids.
+    /// Answered requests that are cached, of ids with a time.
     pub cached_requests: usize,
     /// Commits that a live subscription may fall behind before it reads from the store again.
     pub live_commits: usize,

@@ -147,7 +147,7 @@ impl From<PlayerId> for StreamId {
     }
 }
 
-/// Milliseconds below which a UUIDv7 counts as an id without time: 2004, before any id was made.
+/// Milliseconds below which an id counts as one without time: 2004, before any id was made.
 const MIN_TIME_MS: u64 = 1 << 40;
 
 impl RequestId {
@@ -155,25 +155,43 @@ impl RequestId {
     /// UUIDv7.
     #[must_use]
     pub fn created_at(self) -> Option<UnixMicros> {
-        let [a, b, c, d, e, f, version, _, variant, ..] = self.0;
-        let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        let v7 = version >> 4 == 7 && variant >> 6 == 0b10;
-        (v7 && millis >= MIN_TIME_MS).then_some(UnixMicros(millis.saturating_mul(1000)))
+        self.leading_time().filter(|_| !self.is_derived())
     }
 
-    /// Makes an id that a service derives: 122 bits of a hash as a UUID of version 8 (RFC 9562,
-    /// section 5.8).
+    /// Time in front of the id, by which ids sort, to the millisecond. None for an id that is
+    /// neither a UUIDv7 nor of version 8, and for one without time.
+    ///
+    /// A hand's id is of version 8 too, and consists of hash bits alone. The time in front of it
+    /// means nothing, which does no harm: the time decides only where a key sorts.
     #[must_use]
-    pub const fn derived(mut hash: [u8; 16]) -> RequestId {
-        hash[6] = hash[6] & 0x0f | 0x80;
-        hash[8] = hash[8] & 0x3f | 0x80;
-        RequestId(hash)
+    pub fn leading_time(self) -> Option<UnixMicros> {
+        let [a, b, c, d, e, f, ..] = self.0;
+        let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+        let is_timed = self.has_version(7) || self.has_version(8);
+        (is_timed && millis >= MIN_TIME_MS).then_some(UnixMicros(millis.saturating_mul(1000)))
+    }
+
+    /// Makes an id that a service derives, a UUID of version 8 (RFC 9562, section 5.8). In front are
+    /// the Unix milliseconds of `at`, as in a UUIDv7. After them come 74 bits of a hash, from its
+    /// last ten bytes.
+    #[must_use]
+    pub fn derived(at: UnixMicros, hash: [u8; 16]) -> RequestId {
+        let mut id = hash;
+        id[..6].copy_from_slice(&(at.0 / 1000).to_be_bytes()[2..]);
+        id[6] = id[6] & 0x0f | 0x80;
+        id[8] = id[8] & 0x3f | 0x80;
+        RequestId(id)
     }
 
     /// Whether the id is a UUID of version 8, the version of derived ids.
     #[must_use]
     pub const fn is_derived(self) -> bool {
-        self.0[6] >> 4 == 8 && self.0[8] >> 6 == 0b10
+        self.has_version(8)
+    }
+
+    /// Whether the id is a UUID of this version (RFC 9562, section 4.2).
+    const fn has_version(self, version: u8) -> bool {
+        self.0[6] >> 4 == version && self.0[8] >> 6 == 0b10
     }
 }
 
@@ -252,14 +270,28 @@ mod tests {
             "019a0000-0000-7000-0000-00000000ffff",
             "00000000-0000-7000-8000-00000000ffff",
         ] {
-            assert_eq!(other.parse::<RequestId>().unwrap().created_at(), None, "{other}");
+            let other: RequestId = other.parse().unwrap();
+            assert_eq!((other.created_at(), other.leading_time()), (None, None), "{other}");
         }
-        for hash in [[0; 16], [0x7f; 16], [0xff; 16]] {
-            let derived = RequestId::derived(hash);
-            assert!(derived.is_derived() && derived.created_at().is_none());
-            assert_eq!(RequestId::derived(derived.0), derived);
-        }
+        assert_eq!(v7.leading_time(), v7.created_at());
         assert!(!v7.is_derived());
+    }
+
+    #[test]
+    fn a_derived_id_begins_with_its_time() {
+        let at = UnixMicros(0x019a_0000_0000 * 1000);
+        for hash in [[0; 16], [0x7f; 16], [0xff; 16]] {
+            let derived = RequestId::derived(at, hash);
+            assert!(derived.is_derived() && derived.created_at().is_none());
+            assert_eq!(derived.leading_time(), Some(at));
+            assert_eq!(RequestId::derived(UnixMicros(at.0 + 999), hash), derived);
+            assert_eq!(RequestId::derived(at, derived.0), derived);
+            assert!(derived < RequestId::derived(UnixMicros(at.0 + 1000), [0; 16]));
+            let untimed = RequestId::derived(UnixMicros(0), hash);
+            assert!(untimed.is_derived() && untimed.leading_time().is_none());
+        }
+        let derived = RequestId::derived(at, [0xff; 16]).to_string();
+        assert_eq!(derived, "019a0000-0000-8fff-bfff-ffffffffffff");
     }
 
     #[test]

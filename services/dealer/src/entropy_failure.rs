@@ -26,7 +26,8 @@ impl Dealer {
         let life = IdMaker::system().request_id();
         async move {
             let Some(failure) = failure(&mut dealer.entropy_failure()).await else { return };
-            let id = derived_id("entropy-failed", &[&life.0]);
+            let began_at = life.created_at().unwrap_or_default();
+            let id = derived_id("entropy-failed", began_at, &[&life.0]);
             let event = to_pb(failure);
             loop {
                 if let Ok(handler) = dealer.handler()

@@ -5,8 +5,8 @@
 //! `OutcomesTested` on, which has the counts until then. So a restart loses nothing and counts nothing
 //! twice, and no call waits for it.
 //!
-//! Each look is recorded under an id of its number, its findings with it. The looks and their levels
-//! are `battery::field`.
+//! Each look is recorded under an id of its number and of the time at which the last hand that it
+//! counts was opened, its findings with it. The looks and their levels are `battery::field`.
 //!
 //! Specification: fairness/SPEC.md §13.3.
 
@@ -19,6 +19,7 @@ use battery::field::{LookResult, degrees};
 use chassis::telemetry::metrics;
 use eventlog::{Log, Position, ReadError, StreamId, Version, derived_id};
 use futures_util::StreamExt as _;
+use primitives::UnixMicros;
 use proto::event::v1 as pb;
 use wire::records::DealerRecord;
 
@@ -83,7 +84,7 @@ async fn follow(handler: &Handler) -> Result<(), TestError> {
         }
         let looks = fold.apply(&event)?;
         for look in looks {
-            record(handler, &fold, &look).await;
+            record(handler, &fold, &look, event.recorded_at).await;
             report(&fold);
         }
     }
@@ -91,11 +92,11 @@ async fn follow(handler: &Handler) -> Result<(), TestError> {
 }
 
 /// Puts a look with its findings on record. Ends early only if the log is lost: the next owner takes
-/// the same look.
-async fn record(handler: &Handler, fold: &Fold, look: &LookResult) {
+/// the same look. It was due with the event that was recorded at `due_at`.
+async fn record(handler: &Handler, fold: &Fold, look: &LookResult, due_at: UnixMicros) {
     let kind = convert::look_to_pb(look.look);
     let number = look.number.to_be_bytes();
-    let id = derived_id("outcomes-tested", &[kind.as_str_name().as_bytes(), &number]);
+    let id = derived_id("outcomes-tested", due_at, &[kind.as_str_name().as_bytes(), &number]);
     for finding in &look.findings {
         tracing::error!(
             subject = ?finding.group.subject,

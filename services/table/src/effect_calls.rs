@@ -96,7 +96,7 @@ pub(crate) fn prepare(
         | Effect::CloseSpent
         | Effect::FollowGame => PeerCall::Nothing,
         Effect::Commit { hand_no } => PeerCall::Commit(dealer::CommitRequest {
-            request_id: ids::of_table("commit", table.id, hand_no).to_vec(),
+            request_id: ids::of_table("commit", table.last_started_at, table.id, hand_no).to_vec(),
             table_id,
             hand_no,
             rules_hash: table.config.rules_hash.to_vec(),
@@ -164,7 +164,7 @@ fn absent_share_call(table: &Table, player: PlayerId) -> Result<PeerCall, Incons
     let absent = table.absent_shares.get(&player);
     let absent =
         absent.ok_or_else(|| Inconsistency(format!("player {player} has no share to come")))?;
-    let first = || ids::pay_absent(table.id, player, table.hand_no);
+    let first = || ids::pay_absent(table.last_started_at, table.id, player, table.hand_no);
     Ok(PeerCall::CashOut(wallet::CashOutRequest {
         request_id: absent.transfer.unwrap_or_else(first).to_vec(),
         amount: absent.share.get(),
@@ -176,7 +176,7 @@ fn absent_share_call(table: &Table, player: PlayerId) -> Result<PeerCall, Incons
 
 fn close_request(table: &Table, play: &HandInPlay) -> Result<dealer::CloseRequest, Inconsistency> {
     Ok(dealer::CloseRequest {
-        request_id: ids::of_hand("close", play.hand_id, 0).to_vec(),
+        request_id: ids::of_hand("close", play.opened_at, play.hand_id, 0).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         rows: entropy_round(table)?.closing_rows(table.seat_commitments_of(play.hand_no)),
@@ -191,7 +191,7 @@ fn bound_commitment(table: &Table, hand_no: u64) -> Result<BoundCommitment, Inco
 
 fn seal_request(table: &Table, play: &HandInPlay) -> Result<dealer::SealRequest, Inconsistency> {
     Ok(dealer::SealRequest {
-        request_id: ids::of_hand("seal", play.hand_id, 0).to_vec(),
+        request_id: ids::of_hand("seal", play.opened_at, play.hand_id, 0).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         beacon: Vec::new(),
@@ -208,8 +208,9 @@ fn reveal_request(table: &Table, hand_no: u64) -> Result<dealer::RevealRequest, 
     let pending =
         pending.ok_or_else(|| Inconsistency(format!("the seed of hand {hand_no} is not owed")))?;
     let what = if pending.discarded { "discard" } else { "reveal" };
+    let at = pending.due.unwrap_or_default();
     Ok(dealer::RevealRequest {
-        request_id: ids::of_hand(what, pending.hand, 0).to_vec(),
+        request_id: ids::of_hand(what, at, pending.hand, 0).to_vec(),
         table_id: table.id.0.to_vec(),
         hand_no,
         discarded: pending.discarded,

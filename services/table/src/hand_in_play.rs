@@ -60,6 +60,8 @@ pub(crate) struct HandInPlay {
     pub hand_no: u64,
     pub hand_id: HandId,
     pub opened: pb::HandOpened,
+    /// Time at which the opening was recorded; part of the ids of requests to the dealer.
+    pub opened_at: UnixMicros,
     /// Binds what is signed of this hand.
     pub context: Context,
     pub replay: HandReplay,
@@ -121,6 +123,7 @@ impl HandInPlay {
             hand_no: opened.hand_no,
             hand_id,
             opened: opened.clone(),
+            opened_at: at,
             context: context_of(opened)?,
             replay,
             players,

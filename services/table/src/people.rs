@@ -58,7 +58,7 @@ pub(crate) use disputes::Wanted;
 use guests::GuestIssuer;
 pub(crate) use player_keys::{PeopleError, PlayerKeys};
 use player_keys::{key_refusal, people_refusal};
-use registry::{EventLocation, Registry};
+use registry::{EventLocation, RecordPlace, Registry};
 use vault::{PlayerKey, SealBinding};
 
 /// Pause before a key that could not be destroyed is tried again.
@@ -168,13 +168,13 @@ impl People {
         self.load_names(&[player]).await.map_err(people_refusal)
     }
 
-    /// Position of the record that named or marked a player last.
+    /// Place of the record that named or marked a player last.
     #[must_use]
-    pub(crate) fn presented_at(&self, player: PlayerId) -> Option<Position> {
+    pub(crate) fn presented_at(&self, player: PlayerId) -> Option<RecordPlace> {
         self.with_registry(|registry| {
             let person = registry.person(player)?;
-            let named = person.named.as_ref().map(|(_, position)| *position);
-            named.max(person.marked.map(|(_, position)| position))
+            let named = person.named.as_ref().map(|(_, place)| *place);
+            named.max(person.marked.map(|(_, place)| place))
         })
     }
 

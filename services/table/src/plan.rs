@@ -54,7 +54,7 @@ fn mismatch() -> ReplayError {
 pub(crate) fn plan(play: &HandInPlay, due: &[Chance]) -> Result<Plan, PositionError> {
     let (replay, mut positions) = (&play.replay, play.replay.positions.clone());
     let mut request = dealer::PerformRequest {
-        request_id: ids::of_hand("chance", play.hand_id, play.version).to_vec(),
+        request_id: ids::of_hand("chance", play.opened_at, play.hand_id, play.version).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         ..dealer::PerformRequest::default()

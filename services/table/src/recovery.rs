@@ -31,7 +31,7 @@ use crate::hand_list::index::HandIndex;
 use crate::lobby::LobbyIndex;
 use crate::lost_cards::LostCards;
 use crate::peers::Peers;
-use crate::people::registry::{self, EventLocation, Registry};
+use crate::people::registry::{self, EventLocation, RecordPlace, Registry};
 use crate::proof::Faces;
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::registry::ClosedTable;
@@ -276,8 +276,8 @@ impl LogFold {
             return Ok(());
         }
         if let TableRecord::TableCreated(created) = &recorded {
-            let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
-            self.add(stream, table);
+            let opened = Table::open(TableId(stream.0), created, at);
+            self.add(stream, opened.map_err(|bad| bad.to_string())?);
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
@@ -374,17 +374,17 @@ impl RecoveredTable {
     }
 
     /// Seated players whose names or marks were set after viewers were last shown them, because a stop
-    /// came between. `presented_at` gives the position of a player's last name or mark.
+    /// came between. `presented_at` gives the place of a player's last name or mark.
     #[must_use]
     pub(crate) fn renamed(
         &self,
-        presented_at: impl Fn(PlayerId) -> Option<Position>,
-    ) -> Vec<(PlayerId, Position)> {
+        presented_at: impl Fn(PlayerId) -> Option<RecordPlace>,
+    ) -> Vec<(PlayerId, RecordPlace)> {
         let seats = self.table.seats.iter();
         let outdated = seats.filter_map(|(number, seat)| {
             let named = presented_at(seat.player)?;
             let shown = self.last_shown_at.get(&u32::from(number.get()));
-            shown.is_none_or(|shown| *shown < named).then_some((seat.player, named))
+            shown.is_none_or(|shown| *shown < named.position).then_some((seat.player, named))
         });
         outdated.collect()
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clocklog::Noticed;
-use eventlog::{AppendError, Entry, Position, Recall, RequestKey, RequestLookup, StreamId};
+use eventlog::{AppendError, Entry, Recall, RequestKey, RequestLookup, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -27,6 +27,7 @@ use crate::development::Development;
 use crate::hand_list::{self, HandList};
 use crate::lobby::{self, Lobby};
 use crate::peers::{CallFailure, PeerCall, Reply};
+use crate::people::registry::RecordPlace;
 use crate::people::{People, PeopleError, PlayerKeys};
 use crate::player_hands;
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
@@ -196,7 +197,7 @@ impl TableRegistry {
 
     /// Has a table publish a player's new name or mark, which is recorded at `named`; retried until
     /// the table has done so.
-    fn publish_name(&self, id: TableId, player: PlayerId, named: Position) {
+    fn publish_name(&self, id: TableId, player: PlayerId, named: RecordPlace) {
         let Some(table) = self.running_table(id) else { return };
         let stopped = self.dependencies.log.stopped();
         tokio::spawn(async move {
@@ -312,8 +313,9 @@ impl TableRegistry {
             actor: by.actor,
             trace: by.trace,
         };
-        self.dependencies.log.append(entry).await.map_err(|error| append_refusal(&error))?;
-        let table = Table::open(id, &created)
+        let appended = self.dependencies.log.append(entry).await;
+        let created_at = appended.map_err(|error| append_refusal(&error))?.recorded_at;
+        let table = Table::open(id, &created, created_at)
             .map_err(|corrupt| api_refusal(ErrorReason::Corrupt, corrupt.to_string()))?;
         let task = self.register(id);
         tokio::spawn(Arc::clone(self).run_guarded(RecoveredTable::new(table), task));

@@ -45,7 +45,7 @@ pub(crate) fn show_call(play: &HandInPlay) -> Result<PeerCall, Inconsistency> {
         return Ok(PeerCall::Nothing);
     }
     Ok(PeerCall::Perform(dealer::PerformRequest {
-        request_id: ids::of_hand("show", play.hand_id, play.version).to_vec(),
+        request_id: ids::of_hand("show", play.opened_at, play.hand_id, play.version).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         operations: Vec::new(),
@@ -302,7 +302,7 @@ pub(crate) fn share_pots(table: &Table) -> Result<Batch, Inconsistency> {
         stack: share.get(),
         house: false,
     });
-    let transfer = ids::refund(table.id, table.hand_no, after);
+    let transfer = ids::refund(table.last_started_at, table.id, table.hand_no, after);
     let due = pb::PotRefundDue { transfer_id: transfer.to_vec().into(), shares: shares.collect() };
     let mut events = vec![(table.id.into(), due.into())];
     if now.is_zero() {

@@ -127,7 +127,7 @@ fn new_transfer(table: &Table, effect: Effect, stop: &Stop, suspense: bool) -> O
     let reused = stop.reason == Some(ErrorReason::RequestIdReused);
     // Each stop is published, so the sequence tells one from the next.
     let what = format!("resumed {effect:?}");
-    let id = || ids::of_table(&what, table.id, table.sequence).to_vec();
+    let id = || ids::of_table(&what, stop.since, table.id, table.sequence).to_vec();
     (effect.is_payment() && (suspense || reused)).then(id)
 }
 

@@ -193,6 +193,8 @@ pub(crate) struct Table {
     pub paid_into_pot: BTreeMap<PlayerId, Credits>,
     /// Number of the hand in play or of the last one; 0 before the first.
     pub hand_no: u64,
+    /// Time at which the last hand started; at first that of the table's creation.
+    pub last_started_at: UnixMicros,
     /// The hand in play, from its start until its settlement is posted or it is aborted.
     pub hand: Option<TableHand>,
     /// The seat that had the button last.
@@ -246,8 +248,12 @@ impl From<wire::BadField> for Corrupt {
 }
 
 impl Table {
-    /// Builds the table that its first event describes.
-    pub(crate) fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Corrupt> {
+    /// Builds the table that its first event describes, which was recorded at `at`.
+    pub(crate) fn open(
+        id: TableId,
+        created: &pb::TableCreated,
+        at: UnixMicros,
+    ) -> Result<Table, Corrupt> {
         let rules = RuleSet::from_canonical(&created.rule_set)
             .map_err(|error| Corrupt(error.to_string()))?;
         let settings = TableSettings::from_canonical(&created.settings)
@@ -277,6 +283,7 @@ impl Table {
             carried_pot: Credits::ZERO,
             paid_into_pot: BTreeMap::new(),
             hand_no: 0,
+            last_started_at: at,
             hand: None,
             button: None,
             dealer_commitments: BTreeMap::new(),
@@ -445,7 +452,7 @@ impl Table {
             }
             TableEvent::EntropyCommitted(committed) => self.entropy_committed(committed, at)?,
             TableEvent::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
-                self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?);
+                self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?, at);
                 self.forget_stops(|effect| effect == Effect::Start);
             }
             TableEvent::HandFinished(finished) => self.hand_finished(finished, at)?,

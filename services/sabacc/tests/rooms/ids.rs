@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use primitives::RequestId;
+use primitives::{RequestId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as wallet;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
+use system::clock::{Clock as _, SystemClock};
 use system::ids::IdMaker;
 use tonic::{Request, Status};
 use wire::TableRecord;
@@ -38,7 +39,8 @@ async fn set_limits(
 async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
     let (hand_no, hostile) = (party.view_of(0).await.hand_no, party.guests[2].clone());
     let hands = (0..5).map(|ahead| RequestId(fairness::hand_id(party.table, hand_no + ahead).0));
-    for id in hands.chain([RequestId::derived([7; 16])]) {
+    let times = [UnixMicros(0), SystemClock::new().now()];
+    for id in hands.chain(times.map(|at| RequestId::derived(at, [7; 16]))) {
         let refused = set_limits(url, &hostile, limits(id, 1)).await.unwrap_err();
         assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::BadField), "{refused}");
     }

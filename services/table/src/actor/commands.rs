@@ -13,6 +13,7 @@ use crate::answer::{Answer, Outcome};
 use crate::author::Author;
 use crate::commands::{self, Command, CommandContext, Verdict};
 use crate::ids;
+use crate::people::registry::RecordPlace;
 use crate::stops;
 
 impl CommandRequest {
@@ -21,10 +22,10 @@ impl CommandRequest {
     pub(crate) fn publish_name(
         table: TableId,
         player: PlayerId,
-        named: Position,
+        named: RecordPlace,
     ) -> (CommandRequest, oneshot::Receiver<Outcome>) {
         let (reply, answer) = oneshot::channel();
-        let id = ids::of_table("renamed", table, named.0);
+        let id = ids::of_table("renamed", named.at, table, named.position.0);
         let request = CommandRequest {
             command: Command::PublishName { player },
             player: None,

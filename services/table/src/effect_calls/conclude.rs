@@ -332,8 +332,9 @@ fn pay_out_seat(table: &Table, number: SeatNo) -> Batch {
         return Batch::single(table.id, pb::SeatVacated { seat: seat_no });
     }
     // A seat is taken anew at most once between two updates, so the sequence names this cash-out.
-    let transfer =
-        ids::of_table("cash-out", table.id, table.sequence << 8 | u64::from(number.get()));
+    let which = table.sequence << 8 | u64::from(number.get());
+    let at = seat.ready_at.max(table.last_started_at);
+    let transfer = ids::of_table("cash-out", at, table.id, which);
     let due = pb::CashOutDue {
         seat: seat_no,
         amount: seat.stack.get(),

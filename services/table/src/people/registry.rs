@@ -28,12 +28,12 @@ pub(crate) struct Registry {
 /// Records of a player, apart from their hands.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Person {
-    /// Last name that the player chose, sealed, and the position of its record.
-    pub named: Option<(SealedPayload, Position)>,
+    /// Last name that the player chose, sealed, and the place of its record.
+    pub named: Option<(SealedPayload, RecordPlace)>,
     pub erased: bool,
-    /// Whether the house says that a program plays for the player, and the position of its record;
+    /// Whether the house says that a program plays for the player, and the place of its record;
     /// none where no operator ever said so.
-    pub marked: Option<(bool, Position)>,
+    pub marked: Option<(bool, RecordPlace)>,
     /// The player's disputes, in the order of their opening.
     pub disputes: Vec<DisputeId>,
     /// Those of the disputes that have no answer.
@@ -67,6 +67,19 @@ pub(crate) struct EventLocation {
     pub at: UnixMicros,
 }
 
+/// Position and time of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RecordPlace {
+    pub position: Position,
+    pub at: UnixMicros,
+}
+
+impl From<EventLocation> for RecordPlace {
+    fn from(event: EventLocation) -> RecordPlace {
+        RecordPlace { position: event.position, at: event.at }
+    }
+}
+
 /// Whether an event lies in the stream of a player or of a dispute.
 #[must_use]
 pub(crate) fn is_about_people(event: &TableRecord) -> bool {
@@ -87,11 +100,11 @@ impl Registry {
                 if field::player_id(&sealed.player_id)? != player {
                     return Err(Corrupt("a name in another player's stream".to_owned()));
                 }
-                self.person_mut(player)?.named = Some((sealed.clone(), place.position));
+                self.person_mut(player)?.named = Some((sealed.clone(), place.into()));
             }
             PersonEvent::PlayerMarked(pb::PlayerMarked { bot }) => {
                 let person = self.person_mut(PlayerId(place.stream.0))?;
-                person.marked = Some((*bot, place.position));
+                person.marked = Some((*bot, place.into()));
             }
             PersonEvent::GuestSignedIn(event) => {
                 self.person_mut(PlayerId(place.stream.0))?;

@@ -167,9 +167,10 @@ async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
     assert!(!people.set_name(ANN, NAME, by(2, 1)).await.unwrap().1, "it is his");
     let again = place.people().await.unwrap();
     assert_eq!(name(&again, ANN).await, NAME);
-    assert_eq!(again.presented_at(ANN), Some(Position(0)));
     let events = all(&again.log).await;
     let [event] = &events[..] else { panic!("{events:?}") };
+    let named = RecordPlace { position: Position(0), at: event.recorded_at };
+    assert_eq!(again.presented_at(ANN), Some(named));
     assert!(event.sealed && !holds(&event.payload, NAME));
     assert_eq!(again.set_name(ANN, "", by(3, 3)).await.unwrap().0.name, "");
     assert_eq!(name(&place.people().await.unwrap(), ANN).await, "");
@@ -287,7 +288,8 @@ async fn what_a_crash_kept_from_viewers_is_sent_after_it() {
         let FoldedLog { tables, people, closed: _, games: _, hands: _, lobby: _ } =
             fold(&log).await.unwrap();
         let named = |player| Some(people.person(player)?.named.as_ref()?.1);
-        tables[0].renamed(named)
+        let renamed = tables[0].renamed(named).into_iter();
+        renamed.map(|(player, named)| (player, named.position)).collect::<Vec<_>>()
     };
     assert_eq!(outdated().await, []);
     place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();

@@ -40,7 +40,8 @@ impl RecoveredTable {
         };
         let version = u64::try_from(events().count()).unwrap_or(u64::MAX);
         let request = dealer::PerformRequest {
-            request_id: ids::of_hand("recovery", hand, version).to_vec(),
+            request_id: ids::of_hand("recovery", self.table.last_started_at, hand, version)
+                .to_vec(),
             table_id: self.table.id.0.to_vec(),
             hand_no: self.table.hand_no,
             operations: Vec::new(),

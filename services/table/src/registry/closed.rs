@@ -45,11 +45,12 @@ impl TableRegistry {
         let first =
             first.as_mut().map_err(|_| status::unavailable("the log cannot be read"))?.pop();
         let corrupt = |why: String| api_refusal(ErrorReason::Corrupt, why);
-        let created = first.as_ref().map(TableRecord::try_from);
-        let Some(Ok(TableRecord::TableCreated(created))) = created else {
+        let created = first.as_ref().map(|first| (TableRecord::try_from(first), first.recorded_at));
+        let Some((Ok(TableRecord::TableCreated(created)), at)) = created else {
             return Err(corrupt(format!("the first record of table {id} is not there")));
         };
-        let mut table = Table::open(id, &created).map_err(|error| corrupt(error.to_string()))?;
+        let mut table =
+            Table::open(id, &created, at).map_err(|error| corrupt(error.to_string()))?;
         table.closing = Closing::Closed;
         (table.hand_no, table.sequence) = (closed.hand_no, closed.sequence);
         let (sender, messages) = mpsc::channel(MAX_QUEUED);

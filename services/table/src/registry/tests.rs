@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
-use eventlog::{CheckpointStore, Limits, Log, MemStore, Options, Store};
+use eventlog::{CheckpointStore, Limits, Log, MemStore, Options, Position, Store};
 use keyring::{Keyring, SecretStore};
 use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;

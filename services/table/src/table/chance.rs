@@ -87,8 +87,8 @@ impl Table {
         }
     }
 
-    pub(super) fn hand_started(&mut self, hand_no: u64, id: HandId) {
-        self.hand_no = hand_no;
+    pub(super) fn hand_started(&mut self, hand_no: u64, id: HandId, at: UnixMicros) {
+        (self.hand_no, self.last_started_at) = (hand_no, at);
         let promised = self.dealer_commitments.remove(&hand_no).unwrap_or_default();
         self.hand = Some(TableHand {
             id,

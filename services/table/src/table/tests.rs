@@ -27,7 +27,7 @@ fn table_of(rules: &RuleSet) -> Table {
         pause_ms: 0,
         idle_seconds: 0,
     };
-    Table::open(TableId([7; 16]), &created).unwrap()
+    Table::open(TableId([7; 16]), &created, NOW).unwrap()
 }
 
 fn player(number: u8) -> PlayerId {

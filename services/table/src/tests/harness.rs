@@ -14,6 +14,7 @@ mod lost_cards;
 mod nets;
 mod newcomers;
 mod quota;
+mod repeats;
 mod restored;
 mod settled;
 mod standing;
@@ -137,8 +138,8 @@ impl Harness {
         // Most tests are of hands whose seats have no part in chance.
         set(&mut created, |settings| settings.contributors_min = 0);
         change(&mut created);
-        let state = TableState::new(Table::open(TABLE, &created).unwrap());
         let now = UnixMicros(10_000_000_000);
+        let state = TableState::new(Table::open(TABLE, &created, now).unwrap());
         let mut harness = Harness {
             state,
             log: vec![(TABLE.into(), created.into(), now)],
@@ -376,6 +377,7 @@ impl Harness {
     /// Appends a batch, moves the state, and crashes.
     pub(crate) fn append(&mut self, batch: Batch) {
         self.state.check(&batch, self.now).unwrap();
+        let request_ids = self.request_ids(&self.state);
         let Batch { events, mut inputs } = batch;
         for (stream, event) in &events {
             let kind = self.state.apply(*stream, event, &mut inputs, self.now).unwrap();
@@ -390,6 +392,7 @@ impl Harness {
                 });
             }
         }
+        self.check_request_ids(&request_ids);
         if !events.is_empty() && !self.steady {
             self.crash();
         }
@@ -413,6 +416,7 @@ impl Harness {
         let of =
             |state: &TableState| pending_effects(&state.table, state.play.as_ref(), &self.timing());
         assert_eq!(of(&state), of(&self.state));
+        assert_eq!(self.request_ids(&state), self.request_ids(&self.state));
         assert_eq!(state.table.exclusions, self.state.table.exclusions);
         for viewer in [None, Some(player(1)), Some(player(4))] {
             let (mut new, mut old) = (state.view(viewer), self.state.view(viewer));

@@ -1,15 +1,16 @@
 //! Starting credits of guests.
 //!
 //! They are issued as an operator's are, with a reason, and once for each player: the request's id
-//! is made from the player's. Who asks, which the table service alone may, says neither how much nor
-//! how often. The credits are play money: nothing in the room tells them from others, so a room that
-//! gives them redeems none.
+//! is made from the player's alone. It begins with no time, since a player's id has none, and a
+//! repeat brings nothing else. Who asks, which the table service alone may, says neither how much
+//! nor how often. The credits are play money: nothing in the room tells them from others, so a room
+//! that gives them redeems none.
 
 use std::sync::Arc;
 
 use chassis::daily_quota::DailyQuota;
 use ledger::{Account, Command, Kind, Refusal, STARTING_CREDITS_REASON, Transfer};
-use primitives::Credits;
+use primitives::{Credits, UnixMicros};
 use proto::wallet::v1 as pb;
 use tonic::{Request, Status};
 use wire::{field, status};
@@ -45,7 +46,7 @@ impl Api {
         }
         let now = self.now();
         guests.check((), now).map_err(status::daily_records_spent)?;
-        let id = |what| eventlog::derived_id(what, &[player.bytes()]);
+        let id = |what| eventlog::derived_id(what, UnixMicros(0), &[player.bytes()]);
         match self.execute(&caller, id("guest-account"), Command::OpenAccount(player)).await {
             Ok(_) | Err(WalletError::Refused(Refusal::AccountExists { .. })) => {}
             Err(problem) => return Err(problem.into()),

@@ -36,7 +36,7 @@ fn failing(actor: &str, reason: &str, id: [u8; 16], times: u8) -> Vec<Check> {
 /// ARCHITECTURE.md §6.5.
 #[test]
 fn a_guest_is_given_credits_once_by_the_table_and_nobody_else_issues_any() {
-    let derived = RequestId::derived([7; 16]).0;
+    let derived = RequestId::derived(UnixMicros(0), [7; 16]).0;
     assert_eq!(failing("service:table", REASON, derived, 1), []);
     assert!(failing("service:table", REASON, derived, 2).contains(&Check::Lawful), "twice");
     assert_eq!(failing("service:dealer", REASON, derived, 1), [Check::Lawful]);

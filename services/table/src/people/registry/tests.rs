@@ -65,8 +65,8 @@ fn folded(events: &[(TableRecord, StreamId)]) -> Result<Registry, Corrupt> {
 fn the_last_name_counts_until_its_player_is_erased() {
     let events = [(named(ANN, 1), ANN.into()), (named(ANN, 2), ANN.into())];
     let mut registry = folded(&events).unwrap();
-    let (sealed, position) = registry.person(ANN).unwrap().named.clone().unwrap();
-    assert_eq!((sealed.nonce[0], position), (2, Position(1)));
+    let (sealed, place_of_name) = registry.person(ANN).unwrap().named.clone().unwrap();
+    assert_eq!((sealed.nonce[0], place_of_name), (2, RecordPlace::from(place(ANN, 1))));
     assert!(permissions::check_not_erased(&registry, ANN).is_ok());
     registry.evolve(&erased(), place(ANN, 2)).unwrap();
     assert_eq!(registry.person(ANN).unwrap().named, None);
