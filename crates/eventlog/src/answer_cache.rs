@@ -1,15 +1,15 @@
 //! Cache of answered requests, so that most new requests need no query to the store.
 //!
-//! Keys of ids with a time up to the present are cached: the greatest ones, up to a capacity, and
-//! **the floor**, the greatest key that was dropped. Every answered key above the floor is cached,
-//! so a key above the floor that is not cached is new. For a key at or below the floor only the
-//! store knows. A new UUIDv7 is practically always above it, and so is an id that a service
-//! derives with the time of what is going on.
+//! Keys of UUIDv7 request ids up to the present, and keys of ids that services derive, are cached
+//! separately: the greatest ones, up to a capacity, and **the floor**, the greatest key that was
+//! dropped. Every answered key above the floor is cached, so a key above the floor that is not
+//! cached is new. For a key at or below the floor only the store knows. A new UUIDv7 is
+//! practically always above it.
 //!
 //! An id from the future, or without a time, is never cached, so that a caller cannot fill the
-//! cache with such ids; the store knows it. The ids of hands are such ids, since their times are
-//! random. Callers at the edge refuse ids from the future, which would be taken for new once their
-//! time has come. A cache of the last used, such as crate `lru`, has no floor.
+//! cache with such ids; the store knows it. Callers at the edge refuse ids from the future, which
+//! would be taken for new once their time has come. A cache of the last used, such as crate `lru`,
+//! has no floor.
 //!
 //! Specification: ARCHITECTURE.md §2.9.
 
@@ -20,7 +20,7 @@ use std::time::Duration;
 use primitives::UnixMicros;
 
 use crate::event::AnsweredRequest;
-use crate::key::RequestKey;
+use crate::key::{Kind, RequestKey};
 
 /// Furthest time that an id may be ahead of this clock to be cached. Longer than the bound for
 /// people's ids.
@@ -39,33 +39,41 @@ pub enum RequestLookup {
 
 pub(crate) struct AnswerCache {
     timed: GreatestKeys,
+    derived: GreatestKeys,
 }
 
 impl AnswerCache {
-    /// Cache of `capacity` keys.
-    pub(crate) const fn new(capacity: usize) -> AnswerCache {
-        AnswerCache { timed: GreatestKeys::new(capacity) }
+    /// Cache of `capacity` timed keys and `capacity` derived keys.
+    pub(crate) fn new(capacity: usize) -> AnswerCache {
+        AnswerCache { timed: GreatestKeys::new(capacity), derived: GreatestKeys::new(capacity) }
     }
 
     pub(crate) fn lookup(&self, key: RequestKey, now: UnixMicros) -> RequestLookup {
-        if is_cached(key, now) { self.timed.lookup(key) } else { RequestLookup::Unknown }
-    }
-
-    pub(crate) fn put(&mut self, stored: &AnsweredRequest, now: UnixMicros) {
-        if is_cached(stored.key, now) {
-            self.timed.put(stored);
+        match key.kind() {
+            Kind::Timed(at) if at > horizon(now) => RequestLookup::Unknown,
+            Kind::Timed(_) => self.timed.lookup(key),
+            Kind::Derived => self.derived.lookup(key),
+            Kind::Other => RequestLookup::Unknown,
         }
     }
 
-    /// Range of the keys that are cached, with their cache.
-    pub(crate) fn range(&mut self, now: UnixMicros) -> (Range<RequestKey>, &mut GreatestKeys) {
-        (RequestKey::timed_until(horizon(now)), &mut self.timed)
+    pub(crate) fn put(&mut self, stored: &AnsweredRequest, now: UnixMicros) {
+        match stored.key.kind() {
+            Kind::Timed(at) if at > horizon(now) => {}
+            Kind::Timed(_) => self.timed.put(stored),
+            Kind::Derived => self.derived.put(stored),
+            Kind::Other => {}
+        }
     }
-}
 
-/// Whether a key has a time, and not one of the future.
-fn is_cached(key: RequestKey, now: UnixMicros) -> bool {
-    key.time().is_some_and(|at| at <= horizon(now))
+    /// Ranges of keys that are cached, each with its cache.
+    pub(crate) fn ranges(
+        &mut self,
+        now: UnixMicros,
+    ) -> [(Range<RequestKey>, &mut GreatestKeys); 2] {
+        let timed = RequestKey::timed_until(horizon(now));
+        [(timed, &mut self.timed), (RequestKey::derived(), &mut self.derived)]
+    }
 }
 
 /// Latest time of an id that is cached.
@@ -73,7 +81,7 @@ fn horizon(now: UnixMicros) -> UnixMicros {
     now.plus(MAX_AHEAD)
 }
 
-/// Cache of the greatest keys.
+/// Cache of the greatest keys of one kind.
 pub(crate) struct GreatestKeys {
     by_key: BTreeMap<RequestKey, AnsweredRequest>,
     /// Greatest key that was dropped.
@@ -185,48 +193,20 @@ mod tests {
         assert_eq!(answered.lookup(key(HOUR + 4999), at(NOW)), RequestLookup::Unknown);
     }
 
-    /// Key of an id that a service derives with a time `after` milliseconds after `NOW`.
-    fn derived(after: u64) -> RequestKey {
-        RequestKey::new("service:table", RequestId::derived(at(NOW + after), [1; 16]))
-    }
-
     #[test]
-    fn what_services_derive_is_remembered_among_the_rest() {
-        let mut answered = AnswerCache::new(3);
-        for key in [key(1), derived(2), key(3)] {
-            answered.put(&stored(key), at(NOW));
-            assert_eq!(answered.lookup(key, at(NOW)), RequestLookup::Answered(stored(key)));
-        }
-        assert_eq!(answered.lookup(derived(1), at(NOW)), RequestLookup::Fresh);
-        answered.put(&stored(derived(4)), at(NOW));
-        assert!(answered.timed.is_full());
-        assert_eq!(answered.lookup(derived(0), at(NOW)), RequestLookup::Unknown);
-        let kept = derived(2);
-        assert_eq!(answered.lookup(kept, at(NOW)), RequestLookup::Answered(stored(kept)));
-        assert_eq!(answered.lookup(derived(3), at(NOW)), RequestLookup::Fresh);
-    }
-
-    /// Ids of hands, and of services without a time.
-    #[test]
-    fn ids_whose_bits_are_random_are_left_to_the_store() {
-        let mut answered = AnswerCache::new(100);
+    fn what_services_derive_is_remembered_apart() {
+        let derived = |n| RequestKey::new("service:table", RequestId([n; 16]));
+        let mut answered = AnswerCache::new(2);
         answered.put(&stored(key(1)), at(NOW));
-        let random = |n: u8| {
-            let mut hand = [n; 16];
-            (hand[6], hand[8]) = (0x80, 0x80);
-            RequestKey::new("service:table", RequestId(hand))
-        };
-        // Of a time before any id was made, and of times far ahead.
-        for n in [0, 0x80, 0xff] {
-            assert_eq!(answered.lookup(random(n), at(NOW)), RequestLookup::Unknown, "{n}");
-            answered.put(&stored(random(n)), at(NOW));
-            assert_eq!(answered.lookup(random(n), at(NOW)), RequestLookup::Unknown, "{n}");
+        for n in [0x80, 0x90] {
+            answered.put(&stored(derived(n)), at(NOW));
+            assert_eq!(
+                answered.lookup(derived(n), at(NOW)),
+                RequestLookup::Answered(stored(derived(n)))
+            );
         }
-        assert_eq!(random(0x01).time(), Some(at(0x0101_0101_0101)));
-        answered.put(&stored(random(0x01)), at(NOW));
-        let by_chance = RequestLookup::Answered(stored(random(0x01)));
-        assert_eq!(answered.lookup(random(0x01), at(NOW)), by_chance, "one of a time that is past");
-        assert_eq!(answered.lookup(key(1), at(NOW)), RequestLookup::Answered(stored(key(1))));
-        assert_eq!(answered.lookup(key(2), at(NOW)), RequestLookup::Fresh);
+        assert_eq!(answered.lookup(derived(0xa0), at(NOW)), RequestLookup::Fresh);
+        answered.put(&stored(derived(0xb0)), at(NOW));
+        assert!(answered.derived.is_full() && !answered.timed.is_full());
     }
 }

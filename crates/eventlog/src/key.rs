@@ -1,14 +1,12 @@
 //! Keys of answered requests.
 //!
 //! A request's id belongs to its caller: the same id of another caller is another request. A key is
-//! made from both. There are two kinds of keys:
+//! made from both. Keys sort by kind:
 //!
-//! - **Timed**: a UUIDv7, and a service's id of version 8, keep their Unix milliseconds in front. So
-//!   keys follow time, and those of new requests stand together in an index.
-//! - **Odd**: all other ids. They share the prefix of zeros, and only the store knows them.
-//!
-//! The id of a hand is of version 8, and the bits in front of it are random. Nearly all such keys
-//! are of a time far ahead, and stand after those of present ids.
+//! - **Timed**: a UUIDv7 keeps its Unix milliseconds in front, so that keys follow time.
+//! - **Derived**: other ids of services, which are derived from their purpose. They share one
+//!   prefix.
+//! - **Odd**: other ids of people. They share the prefix of zeros, and only the store knows them.
 //!
 //! Specification: ARCHITECTURE.md §2.9.
 
@@ -19,22 +17,37 @@ use primitives::{RequestId, UnixMicros};
 
 use crate::derive::hash;
 
-/// Lowest number of milliseconds for which [`RequestId::leading_time`] returns a time.
+/// Lowest number of milliseconds for which [`RequestId::created_at`] returns a time.
 const MIN_TIMED_MILLIS: u64 = 1 << 40;
+/// Prefix of the keys of services' ids without a time.
+const DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 1];
+/// Prefix after all derived keys.
+const AFTER_DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 2];
 
-/// Key of a request: one caller's use of one id. The first six bytes are its time, or zeros. The
+/// Key of a request: one caller's use of one id. The first six bytes are its kind or its time. The
 /// rest is the first ten bytes of the SHA-256 over caller and id, so that a caller cannot find an
 /// id whose key equals another caller's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey(pub [u8; 16]);
 
+/// Kind of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Time at which the id says that it was made.
+    Timed(UnixMicros),
+    Derived,
+    Other,
+}
+
 impl RequestKey {
     /// Key of `id` as used by this caller. `actor` is class and subject, such as `player:…`.
     #[must_use]
     pub fn new(actor: &str, id: RequestId) -> RequestKey {
-        let is_service = actor.starts_with("service:");
-        let time = if is_service { id.leading_time() } else { id.created_at() };
-        let prefix = time.map_or([0; 6], |_| prefix_of(&id.0));
+        let prefix = match id.created_at() {
+            Some(_) => prefix_of(&id.0),
+            None if actor.starts_with("service:") => DERIVED_PREFIX,
+            None => [0; 6],
+        };
         let hash = hash("sabacc/request-key/v1", actor, &[&id.0]);
         let mut key = [0; 16];
         key[..6].copy_from_slice(&prefix);
@@ -52,15 +65,24 @@ impl RequestKey {
         from(MIN_TIMED_MILLIS)..from((at.0 / 1000).saturating_add(1))
     }
 
+    /// Keys of ids that services derive.
+    pub(crate) const fn derived() -> Range<RequestKey> {
+        RequestKey::first_with_prefix(DERIVED_PREFIX)
+            ..RequestKey::first_with_prefix(AFTER_DERIVED_PREFIX)
+    }
+
     const fn first_with_prefix([a, b, c, d, e, f]: [u8; 6]) -> RequestKey {
         RequestKey([a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Time in front of the id; `None` for an odd one.
-    pub(crate) fn time(self) -> Option<UnixMicros> {
-        let [a, b, c, d, e, f] = prefix_of(&self.0);
+    pub(crate) fn kind(self) -> Kind {
+        let prefix = prefix_of(&self.0);
+        if prefix == DERIVED_PREFIX {
+            return Kind::Derived;
+        }
+        let [a, b, c, d, e, f] = prefix;
         let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        (millis >= MIN_TIMED_MILLIS).then_some(UnixMicros(millis * 1000))
+        if millis < MIN_TIMED_MILLIS { Kind::Other } else { Kind::Timed(UnixMicros(millis * 1000)) }
     }
 }
 
@@ -100,28 +122,22 @@ mod tests {
         }
     }
 
-    fn derived(millis: u64, hash: u8) -> RequestId {
-        RequestId::derived(UnixMicros(millis * 1000), [hash; 16])
-    }
-
     #[test]
-    fn keys_follow_time_and_stand_above_all_odd_ones() {
+    fn keys_of_uuid_v7_follow_time_and_stand_above_all_others() {
+        let (early, late) = (v7(NOW, 0xff), v7(NOW + 1, 0));
+        let key = |actor, id| RequestKey::new(actor, id);
+        assert!(key("player:a", early) < key("player:z", late));
+        assert_eq!(key("player:a", early).kind(), Kind::Timed(UnixMicros(NOW * 1000)));
         let until_now = RequestKey::timed_until(UnixMicros(NOW * 1000));
-        let player = |id| RequestKey::new("player:a", id);
-        let service = |id| RequestKey::new("service:table", id);
-        let early = [player(v7(NOW, 0xff)), service(v7(NOW, 0xff)), service(derived(NOW, 0xff))];
-        let late = [player(v7(NOW + 1, 0)), service(v7(NOW + 1, 0)), service(derived(NOW + 1, 0))];
-        for (early, late) in early.iter().flat_map(|early| late.map(|late| (*early, late))) {
-            assert!(early < late);
-            assert_eq!(early.time(), Some(UnixMicros(NOW * 1000)));
-            assert!(until_now.contains(&early) && !until_now.contains(&late));
-        }
-        // Version 8 is for services: another caller's has no time.
-        let odd = [RequestId([0xff; 16]), v7(1, 1), v7(MIN_TIMED_MILLIS - 1, 1), derived(NOW, 1)];
-        let odd = odd.map(player).into_iter();
-        for odd in odd.chain([RequestId([0xff; 16]), derived(0, 1)].map(service)) {
-            assert_eq!(odd.time(), None);
-            assert!(odd < until_now.start);
+        assert!(until_now.contains(&key("player:a", early)));
+        assert!(!until_now.contains(&key("player:z", late)));
+        let derived = key("service:table", RequestId([0xff; 16]));
+        assert_eq!(derived.kind(), Kind::Derived);
+        assert!(RequestKey::derived().contains(&derived));
+        assert!(RequestKey::derived().end < key("player:a", v7(MIN_TIMED_MILLIS, 0)));
+        for odd in [RequestId([0xff; 16]), v7(1, 1), v7(MIN_TIMED_MILLIS - 1, 1)] {
+            assert_eq!(key("player:a", odd).kind(), Kind::Other);
+            assert_eq!(odd.created_at(), None);
         }
     }
 }

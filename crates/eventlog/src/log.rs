@@ -72,7 +72,8 @@ pub struct Limits {
     pub queue_bytes: usize,
     /// Streams whose last event is cached.
     pub cached_streams: usize,
-    /// Answered requests that are cached, of ids with a time.
+    /// Answered requests that are cached: this many of ids with a time, and this many of derived
+    /// ids.
     pub cached_requests: usize,
     /// Commits that a live subscription may fall behind before it reads from the store again.
     pub live_commits: usize,

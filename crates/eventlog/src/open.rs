@@ -188,19 +188,20 @@ async fn grow_tree(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<T
 async fn load_answer_cache(lease: &mut Lease<'_>) -> Result<AnswerCache, OpenError> {
     let log = &lease.options.name;
     let mut answered = AnswerCache::new(lease.options.limits.cached_requests);
-    let (keys, newest) = answered.range((lease.options.clock)());
-    let mut below = keys.end;
-    while !newest.is_full() {
-        let page = lease
-            .store
-            .latest_requests(log, Some(below), REQUESTS_PAGE)
-            .await
-            .map_err(|error| OpenError::from_store(log, error))?;
-        let of_it = page.iter().take_while(|stored| stored.key >= keys.start);
-        let kept = of_it.map(|stored| newest.put(stored)).count();
-        let Some(least) = page.last().filter(|_| kept == REQUESTS_PAGE) else { break };
-        below = least.key;
-        lease.renew_in_time().await?;
+    for (keys, range) in answered.ranges((lease.options.clock)()) {
+        let mut below = keys.end;
+        while !range.is_full() {
+            let page = lease
+                .store
+                .latest_requests(log, Some(below), REQUESTS_PAGE)
+                .await
+                .map_err(|error| OpenError::from_store(log, error))?;
+            let of_it = page.iter().take_while(|stored| stored.key >= keys.start);
+            let kept = of_it.map(|stored| range.put(stored)).count();
+            let Some(least) = page.last().filter(|_| kept == REQUESTS_PAGE) else { break };
+            below = least.key;
+            lease.renew_in_time().await?;
+        }
     }
     Ok(answered)
 }

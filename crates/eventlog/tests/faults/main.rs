@@ -16,8 +16,6 @@ use futures_util::future::join_all;
 use tokio::time::{Instant, timeout};
 
 const LOG: &str = "wallet/0";
-/// Time by the clock at the beginning.
-const BEGIN: UnixMicros = UnixMicros(1_700_000_000_000_000);
 
 fn options() -> Options {
     let began = Instant::now();
@@ -27,25 +25,20 @@ fn options() -> Options {
         address: "here".into(),
         lease: Duration::from_secs(5),
         take_over: false,
-        clock: Arc::new(move || BEGIN.plus(began.elapsed())),
+        clock: Arc::new(move || UnixMicros(1_000).plus(began.elapsed())),
         salts: Arc::new(|| [7; 16]),
         limits: Limits::default(),
     }
 }
 
-/// Service, which may derive ids.
+/// Service, so that its ids count as derived.
 const ACTOR: &str = "service:table";
-
-/// Id with a time, so that it is cached.
-fn id(n: u8) -> RequestId {
-    RequestId::derived(BEGIN, [n; 16])
-}
 
 fn entry(n: u8) -> Entry {
     let payload = vec![n].into();
     let event =
         NewEvent { stream: StreamId([n % 3; 16]), kind: 1, schema: 1, sealed: false, payload };
-    let request = Request { id: id(n), digest: [n; 32], answer: vec![n].into() };
+    let request = Request { id: RequestId([n; 16]), digest: [n; 32], answer: vec![n].into() };
     Entry { events: vec![event], request: Some(request), actor: ACTOR.into(), trace: [0; 16] }
 }
 
@@ -145,7 +138,7 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     // Cached requests need no store; others cannot be looked up.
     let mut remembered = 0;
     for n in [0, 200, 1] {
-        let key = RequestKey::new(ACTOR, id(n));
+        let key = RequestKey::new(ACTOR, RequestId([n; 16]));
         let (known, recall) = (log.lookup(key), log.recall(key, [n; 32]).await);
         match known {
             RequestLookup::Answered(_) => {

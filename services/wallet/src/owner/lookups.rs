@@ -1,10 +1,9 @@
 //! Tells repeated requests from new ones.
 //!
 //! Most are recognised in memory. For the others the log's store is queried outside the owner's
-//! task, so a slow store, or callers with ids of their own making, delay nobody else. Settlements
-//! are among them, since their ids are those of hands, which have no time. Until the store has
-//! answered, the same request is answered "unavailable": if two copies were both found to be new,
-//! both would be written, which the store refuses.
+//! task, so a slow store, or callers with ids of their own making, delay nobody else. Until the
+//! store has answered, the same request is answered "unavailable": if two copies were both found to
+//! be new, both would be written, which the store refuses.
 //!
 //! Specification: ARCHITECTURE.md §2.9.
 
