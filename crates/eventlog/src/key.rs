@@ -3,9 +3,10 @@
 //! A request's id belongs to its caller: the same id of another caller is another request. A key is
 //! made from both. Keys sort by kind:
 //!
-//! - **Timed**: a UUIDv7 keeps its Unix milliseconds in front, so that keys follow time.
-//! - **Derived**: other ids of services, which are derived from their purpose. They share one
-//!   prefix.
+//! - **Timed**: a UUIDv7, and an id that a service derives, keep their Unix milliseconds in front,
+//!   so that keys follow time.
+//! - **Derived**: ids of services without time, such as a settlement's, which is its hand's. They
+//!   share one prefix.
 //! - **Odd**: other ids of people. They share the prefix of zeros, and only the store knows them.
 //!
 //! Specification: ARCHITECTURE.md §2.9.
@@ -19,6 +20,9 @@ use crate::derive::hash;
 
 /// Lowest number of milliseconds for which [`RequestId::created_at`] returns a time.
 const MIN_TIMED_MILLIS: u64 = 1 << 40;
+/// Time from which on a derived id counts as one without time: the year 2100. A hand's id is hash
+/// bits alone, so nearly all of them are beyond it; the others are looked up in the store.
+const MAX_DERIVED_TIME: UnixMicros = UnixMicros(4_102_444_800_000_000);
 /// Prefix of the keys of services' ids without a time.
 const DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 1];
 /// Prefix after all derived keys.
@@ -43,9 +47,14 @@ impl RequestKey {
     /// Key of `id` as used by this caller. `actor` is class and subject, such as `player:…`.
     #[must_use]
     pub fn new(actor: &str, id: RequestId) -> RequestKey {
-        let prefix = match id.created_at() {
+        let is_service = actor.starts_with("service:");
+        let time = match id.created_at() {
+            Some(made) => Some(made),
+            None => id.leading_time().filter(|at| is_service && *at < MAX_DERIVED_TIME),
+        };
+        let prefix = match time {
             Some(_) => prefix_of(&id.0),
-            None if actor.starts_with("service:") => DERIVED_PREFIX,
+            None if is_service => DERIVED_PREFIX,
             None => [0; 6],
         };
         let hash = hash("sabacc/request-key/v1", actor, &[&id.0]);
@@ -131,6 +140,14 @@ mod tests {
         let until_now = RequestKey::timed_until(UnixMicros(NOW * 1000));
         assert!(until_now.contains(&key("player:a", early)));
         assert!(!until_now.contains(&key("player:z", late)));
+        let timed = RequestId::derived(UnixMicros(NOW * 1000), [0xff; 16]);
+        assert_eq!(key("service:table", timed).kind(), Kind::Timed(UnixMicros(NOW * 1000)));
+        assert_eq!(key("player:a", timed).kind(), Kind::Other);
+        let hand = RequestId([
+            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x8f, 0xff, 0xbf, 0xff, 0xff, 0xff, 0xff, 0xff,
+            0xff, 0xff,
+        ]);
+        assert_eq!(key("service:table", hand).kind(), Kind::Derived);
         let derived = key("service:table", RequestId([0xff; 16]));
         assert_eq!(derived.kind(), Kind::Derived);
         assert!(RequestKey::derived().contains(&derived));
