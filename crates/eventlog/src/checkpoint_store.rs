@@ -1,5 +1,6 @@
-//! Store of a log's public data: the full tiles of its tree and its signed checkpoints. Like the
-//! log, both only grow.
+//! Store of a log's public data: the full tiles of its tree and its signed checkpoints. Tiles stay.
+//! Of old checkpoints one a minute stays: a tree is compared with any later one, and whoever keeps a
+//! checkpoint needs no other copy of it.
 //!
 //! Checkpoints form a chain: each has a number, one higher than its predecessor's, and each number
 //! is given once. So of two signers that follow the same checkpoint one is refused and has to read
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use primitives::UnixMicros;
 
 use crate::store::{Store, StoreError};
 
@@ -31,10 +33,12 @@ pub struct FullTile {
 /// Signed checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignedCheckpoint {
-    /// Number of the checkpoint: 1, 2, 3 … without gaps.
+    /// Number of the checkpoint: 1, 2, 3 …, each given once. Old ones are removed.
     pub number: u64,
     /// Number of records in its tree.
     pub size: u64,
+    /// Time of recording of the last of them; 0 if there is none.
+    pub recorded_at: UnixMicros,
     /// Signed note, without cosignatures.
     pub note: Arc<str>,
 }
@@ -69,4 +73,13 @@ pub trait CheckpointStore: Store {
         from: u64,
         limit: usize,
     ) -> Result<Vec<SignedCheckpoint>, StoreError>;
+
+    /// Removes the checkpoints from number `first` on whose records were recorded before `until`,
+    /// except the last of each minute. Returns the number from which on to go on later.
+    async fn thin_checkpoints(
+        &self,
+        log: &str,
+        first: u64,
+        until: UnixMicros,
+    ) -> Result<u64, StoreError>;
 }

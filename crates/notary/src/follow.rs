@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{Position, SignedCheckpoint, TreeHead};
+use eventlog::{Position, SignedCheckpoint, TreeHead, UnixMicros};
 use merkle::note::Note;
 use merkle::{Checkpoint, Edge, leaf_hash, prove_consistency, tiles_for_consistency};
 use tokio::sync::watch;
@@ -21,6 +21,10 @@ const SIGNING_INTERVAL: Duration = Duration::from_secs(1);
 const MIN_SIGNING_INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a store that was unavailable is asked again.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Age from which on one checkpoint a minute stays in the store.
+const THINNED_AFTER: Duration = Duration::from_secs(3600);
+/// Interval between two looks for checkpoints that became old.
+const THINNING_INTERVAL: Duration = Duration::from_secs(60);
 /// Records in one read.
 const PAGE_SIZE: u64 = 1000;
 
@@ -38,6 +42,23 @@ pub(crate) struct Progress {
     pub(crate) last_signed: Option<Checkpoint>,
     /// Number of the last checkpoint in the store; 0 if there is none.
     pub(crate) last_number: u64,
+    pub(crate) thinning: Thinning,
+}
+
+impl Progress {
+    /// State of a log with this edge, of which nothing was signed.
+    pub(crate) fn new(edge: Edge) -> Progress {
+        Progress { edge, last_signed: None, last_number: 0, thinning: Thinning::default() }
+    }
+}
+
+/// The state of removing old checkpoints.
+#[derive(Default)]
+pub(crate) struct Thinning {
+    /// Number of the first checkpoint that may have to go.
+    first: u64,
+    /// Time of the log until which none has to.
+    next_at: UnixMicros,
 }
 
 impl Follower {
@@ -141,7 +162,8 @@ impl Shared {
         };
         let note = self.signer.sign(progress.last_signed.as_ref(), next, &proof)?;
         let (number, size) = (progress.last_number + 1, next.size);
-        let signed = SignedCheckpoint { number, size, note: note.to_string().into() };
+        let recorded_at = head.recorded_at;
+        let signed = SignedCheckpoint { number, size, recorded_at, note: note.to_string().into() };
         if !self.store.put_checkpoint(self.reader.name(), &signed).await? {
             return Err(NotaryError::Superseded);
         }
@@ -149,7 +171,25 @@ impl Shared {
         (progress.last_number, progress.last_signed) = (number, Some(checkpoint));
         self.write_checkpoint_file(&note).await;
         self.publish(note, progress);
+        self.thin_checkpoints(&mut progress.thinning, recorded_at).await;
         Ok(())
+    }
+
+    /// Removes old checkpoints, once a minute of the log's time. A failure is repeated a minute
+    /// later, since it harms nothing.
+    async fn thin_checkpoints(&self, thinning: &mut Thinning, now: UnixMicros) {
+        if now < thinning.next_at {
+            return;
+        }
+        thinning.next_at = now.plus(THINNING_INTERVAL);
+        let until = now.minus(THINNED_AFTER);
+        let log = self.reader.name();
+        match self.store.thin_checkpoints(log, thinning.first, until).await {
+            Ok(first) => thinning.first = first,
+            Err(error) => {
+                tracing::warn!(log, %error, "old checkpoints are not removed for the moment");
+            }
+        }
     }
 
     /// Reads records until the edge has `size` of them, and stores the tiles that became full.

@@ -25,7 +25,7 @@ pub(crate) async fn resume(shared: &Shared) -> Result<(Progress, Option<Note>), 
     let stored = stored.map(|stored| verify_stored(shared.signer.public(), &stored)).transpose()?;
     let remembered = read_checkpoint_file(shared)?;
     let Some((note, checkpoint)) = newest(stored, remembered) else {
-        return Ok((Progress { edge: Edge::new(), last_signed: None, last_number: number }, None));
+        return Ok((Progress { last_number: number, ..Progress::new(Edge::new()) }, None));
     };
     let head = checkpoint.head();
     // A log that is shorter than what was signed has no edge to be read.
@@ -38,7 +38,8 @@ pub(crate) async fn resume(shared: &Shared) -> Result<(Progress, Option<Note>), 
         Some(edge) => edge,
         None => edge_from_records(shared, head).await?,
     };
-    let progress = Progress { edge, last_signed: Some(checkpoint), last_number: number };
+    let (last_signed, last_number) = (Some(checkpoint), number);
+    let progress = Progress { last_signed, last_number, ..Progress::new(edge) };
     Ok((progress, Some(note)))
 }
 

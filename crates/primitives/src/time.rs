@@ -14,6 +14,13 @@ impl UnixMicros {
         UnixMicros(self.0.saturating_add(u64::try_from(span.as_micros()).unwrap_or(u64::MAX)))
     }
 
+    /// Time before this one by a span; 0 if that is before 1970.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> UnixMicros {
+        let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        UnixMicros(self.0.saturating_sub(micros))
+    }
+
     /// Time from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: UnixMicros) -> Duration {

@@ -61,7 +61,7 @@ impl SignedLog {
     /// # Errors
     /// No checkpoint covers them yet, or the log's tree differs from the signed one.
     pub(crate) async fn prove(&self, records: Vec<LogEvent>) -> anyhow::Result<ProvedLog> {
-        let SignedCheckpoint { size, note, number: _ } = self.covering_checkpoint(&records).await?;
+        let SignedCheckpoint { size, note, .. } = self.covering_checkpoint(&records).await?;
         let head = Checkpoint::open(note.as_bytes(), &self.key, &[])?.checkpoint.head();
         anyhow::ensure!(head.size == size, "the checkpoint is not of the size it is stored under");
         let positions: Vec<u64> = records.iter().map(|event| event.position.0).collect();

@@ -1,6 +1,7 @@
 //! Tiles and signed checkpoints of the store in memory.
 
 use async_trait::async_trait;
+use primitives::UnixMicros;
 
 use super::{MemStore, page};
 use crate::checkpoint_store::{CheckpointStore, FullTile, SignedCheckpoint, TileCoordinates};
@@ -40,7 +41,7 @@ impl CheckpointStore for MemStore {
     ) -> Result<bool, StoreError> {
         let mut state = self.state_if_up()?;
         let all = state.checkpoints.entry(log.into()).or_default();
-        let next = checkpoint.number == all.len() as u64 + 1;
+        let next = checkpoint.number == all.last().map_or(0, |last| last.number) + 1;
         if next {
             all.push(checkpoint.clone());
         }
@@ -59,6 +60,30 @@ impl CheckpointStore for MemStore {
     ) -> Result<Vec<SignedCheckpoint>, StoreError> {
         let state = self.state_if_up()?;
         let all = state.checkpoints.get(log).map_or(&[][..], Vec::as_slice);
-        Ok(page(all, from.saturating_sub(1), limit).to_vec())
+        let from = all.partition_point(|checkpoint| checkpoint.number < from);
+        Ok(page(all, from as u64, limit).to_vec())
+    }
+
+    async fn thin_checkpoints(
+        &self,
+        log: &str,
+        first: u64,
+        until: UnixMicros,
+    ) -> Result<u64, StoreError> {
+        let mut state = self.state_if_up()?;
+        let all = state.checkpoints.entry(log.into()).or_default();
+        let is_old = |it: &SignedCheckpoint| it.number >= first && it.recorded_at < until;
+        let minute = |it: &SignedCheckpoint| it.recorded_at.0 / 60_000_000;
+        let mut kept: Vec<SignedCheckpoint> = Vec::new();
+        let mut last = first;
+        for checkpoint in all.drain(..) {
+            if is_old(&checkpoint) {
+                last = checkpoint.number;
+                kept.pop_if(|before| is_old(before) && minute(before) == minute(&checkpoint));
+            }
+            kept.push(checkpoint);
+        }
+        *all = kept;
+        Ok(last)
     }
 }

@@ -1,6 +1,7 @@
 //! Statements of tiles and checkpoints, one function each.
 
 use async_trait::async_trait;
+use primitives::UnixMicros;
 use sqlx::PgPool;
 
 use super::PgStore;
@@ -54,6 +55,17 @@ impl CheckpointStore for PgStore {
     ) -> Result<Vec<SignedCheckpoint>, StoreError> {
         self.read_with(|| checkpoints(&self.readers, log, from, limit)).await
     }
+
+    async fn thin_checkpoints(
+        &self,
+        log: &str,
+        first: u64,
+        until: UnixMicros,
+    ) -> Result<u64, StoreError> {
+        let last = self.read_with(|| thin_checkpoints(&self.readers, log, first, until)).await?;
+        // The last one of its minute so far is looked at again.
+        Ok(u64::try_from(last).unwrap_or_default().max(first))
+    }
 }
 
 /// Stores tiles. Returns the number of tiles that exist already with other hashes.
@@ -84,7 +96,8 @@ async fn put_checkpoint(
         .bind(log)
         .bind(signed(checkpoint.number)?)
         .bind(signed(checkpoint.size)?)
-        .bind(&*checkpoint.note);
+        .bind(&*checkpoint.note)
+        .bind(signed(checkpoint.recorded_at.0)?);
     Ok(query.execute(pool).await?.rows_affected() == 1)
 }
 
@@ -107,6 +120,21 @@ async fn checkpoints(
         .bind(i64::try_from(from).unwrap_or(i64::MAX))
         .bind(i64::try_from(limit).unwrap_or(i64::MAX));
     query.fetch_all(pool).await?.iter().map(checkpoint).collect()
+}
+
+/// Number of the last checkpoint before `until`, or one below `first` if there is none.
+async fn thin_checkpoints(
+    pool: &PgPool,
+    log: &str,
+    first: u64,
+    until: UnixMicros,
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(include_str!("sql/thin_checkpoints.sql"))
+        .bind(log)
+        .bind(signed(first)?)
+        .bind(signed(until.0)?)
+        .fetch_one(pool)
+        .await
 }
 
 fn coordinates(

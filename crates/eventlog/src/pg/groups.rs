@@ -5,7 +5,7 @@
 //! length of the payload of 32 bits, all big-endian, salt of 16 bytes, payload. The view `events`
 //! shows them one by one (`sql/0001_log.sql`).
 //!
-//! Specification: ARCHITECTURE.md §2.3.
+//! Specification: ARCHITECTURE.md §2.13.
 
 use std::sync::Arc;
 

@@ -140,7 +140,8 @@ pub(super) fn full_tile(row: &PgRow) -> Result<FullTile, sqlx::Error> {
 
 pub(super) fn checkpoint(row: &PgRow) -> Result<SignedCheckpoint, sqlx::Error> {
     let (number, size) = (unsigned(row, "number")?, unsigned(row, "size")?);
-    Ok(SignedCheckpoint { number, size, note: text(row, "note")? })
+    let recorded_at = UnixMicros(unsigned(row, "recorded_at")?);
+    Ok(SignedCheckpoint { number, size, recorded_at, note: text(row, "note")? })
 }
 
 /// Tree at a log's cut.

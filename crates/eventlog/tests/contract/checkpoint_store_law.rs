@@ -1,7 +1,7 @@
 //! Contract of a store for tiles and checkpoints.
 
 use eventlog::store::StoreError;
-use eventlog::{FullTile, SignedCheckpoint, TILE_BYTES, TileCoordinates};
+use eventlog::{FullTile, SignedCheckpoint, TILE_BYTES, TileCoordinates, UnixMicros};
 
 use crate::world::{LOG, World};
 
@@ -10,7 +10,8 @@ fn tile(place: TileCoordinates, byte: u8) -> FullTile {
 }
 
 fn signed(number: u64, size: u64) -> SignedCheckpoint {
-    SignedCheckpoint { number, size, note: format!("room\n{size}\n\n— room x\n").into() }
+    let note = format!("room\n{size}\n\n— room x\n").into();
+    SignedCheckpoint { number, size, recorded_at: UnixMicros(number * 20_000_000), note }
 }
 
 pub(crate) async fn tiles_are_put_down_once(world: World) -> anyhow::Result<()> {
@@ -43,5 +44,36 @@ pub(crate) async fn checkpoints_are_a_chain(world: World) -> anyhow::Result<()> 
     assert_eq!(store.checkpoints(LOG, 2, 9).await?, [signed(2, 5), signed(3, 5)]);
     assert_eq!(store.checkpoints(LOG, 1, 1).await?, [signed(1, 0)]);
     assert_eq!(store.last_checkpoint("table/1").await?, None);
+    Ok(())
+}
+
+/// Three checkpoints a minute; number 3 is the first of the second minute.
+pub(crate) async fn old_checkpoints_are_thinned_to_one_a_minute(
+    world: World,
+) -> anyhow::Result<()> {
+    let store = &world.store;
+    for number in 1..=12 {
+        assert!(store.put_checkpoint(LOG, &signed(number, number)).await?);
+        assert!(store.put_checkpoint("table/1", &signed(number, number)).await?);
+    }
+    let numbers = async || -> anyhow::Result<Vec<u64>> {
+        let all = store.checkpoints(LOG, 1, 99).await?;
+        Ok(all.iter().map(|checkpoint| checkpoint.number).collect())
+    };
+    let until = |number: u64| UnixMicros(number * 20_000_000);
+    assert_eq!(store.thin_checkpoints(LOG, 1, until(1)).await?, 1, "none is that old");
+    assert_eq!(store.thin_checkpoints(LOG, 1, until(5)).await?, 4);
+    assert_eq!(numbers().await?, [2, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    // The last one of a minute that is not over is looked at again.
+    assert_eq!(store.thin_checkpoints(LOG, 4, until(10)).await?, 9);
+    assert_eq!(numbers().await?, [2, 5, 8, 9, 10, 11, 12]);
+    assert_eq!(store.thin_checkpoints(LOG, 9, until(99)).await?, 12);
+    assert_eq!(numbers().await?, [2, 5, 8, 11, 12]);
+    assert_eq!(store.last_checkpoint(LOG).await?, Some(signed(12, 12)), "the newest stays");
+    assert_eq!(store.checkpoints("table/1", 1, 99).await?.len(), 12, "another log's stay");
+    for taken in [1, 3, 12, 14] {
+        assert!(!store.put_checkpoint(LOG, &signed(taken, 13)).await?, "{taken}");
+    }
+    assert!(store.put_checkpoint(LOG, &signed(13, 13)).await?);
     Ok(())
 }

@@ -95,5 +95,6 @@ over_both_stores! {
         a_lease_is_renewed_and_released_by_its_epoch;
     checkpoint_store_law:
         tiles_are_put_down_once
-        checkpoints_are_a_chain;
+        checkpoints_are_a_chain
+        old_checkpoints_are_thinned_to_one_a_minute;
 }

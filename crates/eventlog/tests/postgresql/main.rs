@@ -154,7 +154,7 @@ async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// ARCHITECTURE.md §2.3.
+/// ARCHITECTURE.md §2.13.
 #[tokio::test]
 async fn an_auditor_sees_every_event_in_a_view() -> anyhow::Result<()> {
     let admin = migrated("view").await?;

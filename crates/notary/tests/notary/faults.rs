@@ -143,7 +143,7 @@ async fn a_forged_checkpoint_in_the_store_is_refused() {
     let last = house.store.last_checkpoint(LOG).await.unwrap().unwrap();
     // A checkpoint with the log's own name and key id, over another tree.
     let note = last.note.replacen("\n10\n", "\n9\n", 1);
-    let forged = SignedCheckpoint { number: last.number + 1, size: 9, note: note.into() };
+    let forged = SignedCheckpoint { number: last.number + 1, size: 9, note: note.into(), ..last };
     assert!(house.store.put_checkpoint(LOG, &forged).await.unwrap());
     let house = house.restart().await;
     let found = house.fault().await;

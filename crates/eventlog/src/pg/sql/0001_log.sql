@@ -139,8 +139,8 @@ COMMENT ON COLUMN archived.tree IS 'peaks of the Merkle tree at size: the tree i
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $refuse$
 BEGIN
-    -- Whoever removes what is archived says so, and needs the right as well.
-    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'event_groups'
+    -- Whoever removes what is archived, or checkpoints by their function, says so, and needs the right as well.
+    IF TG_OP = 'DELETE' AND TG_TABLE_NAME IN ('event_groups', 'checkpoints')
         AND current_setting('sabacc.removes_from', true) = TG_TABLE_SCHEMA THEN
         RETURN NULL;
     END IF;
