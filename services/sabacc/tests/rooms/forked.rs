@@ -22,7 +22,7 @@ use crate::witnessed::{ONE_WITNESS, WitnessProgram, fetch, save, start_all, veri
 const SCHEMAS: [&str; 2] = ["dealer", "dealer_vault"];
 
 /// Returns a program of PostgreSQL's newest version.
-fn postgres_program(name: &str) -> Command {
+pub(crate) fn postgres_program(name: &str) -> Command {
     let versions = std::fs::read_dir("/usr/lib/postgresql").unwrap();
     let newest = versions.map(|entry| entry.unwrap().path().join("bin").join(name)).max().unwrap();
     Command::new(newest)

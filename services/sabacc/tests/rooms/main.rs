@@ -8,6 +8,7 @@
 
 mod archive;
 mod auditing;
+mod backup;
 mod bad_input;
 mod chance;
 mod contract;

@@ -25,6 +25,8 @@ use crate::state;
 
 /// Lookups in the store that may be in flight; beyond that callers are asked to try again.
 pub(super) const MAX_LOOKUPS: usize = 64;
+/// Callers who wait for one buy-in at the same time: repeats of one call over a few connections.
+const MAX_WAITING_CALLERS: usize = 4;
 /// Records of a table that are read at a time.
 const PAGE: usize = 64;
 
@@ -138,13 +140,20 @@ impl Actor {
         }
     }
 
-    /// Keeps a caller waiting until their buy-in is posted or refused.
+    /// Keeps a caller waiting until their buy-in is posted or refused. Callers who have gone make
+    /// room, and one more than [`MAX_WAITING_CALLERS`] for the same buy-in has to repeat the call.
     pub(super) fn wait_for_buy_in(
         &mut self,
         transfer: [u8; 16],
         answer: Vec<u8>,
         reply: oneshot::Sender<Outcome>,
     ) {
+        self.waiting_buy_ins.retain(|waiting| !waiting.reply.is_closed());
+        let of_it = self.waiting_buy_ins.iter().filter(|waiting| waiting.transfer == transfer);
+        if of_it.count() >= MAX_WAITING_CALLERS {
+            let _ = reply.send(Err(status::unavailable("the buy-in is still being paid")));
+            return;
+        }
         self.waiting_buy_ins.push(WaitingBuyIn { transfer, answer, reply });
     }
 
