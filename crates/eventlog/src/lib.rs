@@ -32,6 +32,7 @@ mod key;
 mod log;
 mod mem;
 mod open;
+mod pages;
 mod pg;
 mod queue;
 mod reader;
@@ -59,6 +60,7 @@ pub use pg::{
     drop_idle, migrate, migrate_with, with_statement_timeout, with_timeout,
 };
 pub use primitives::{RequestId, StreamId, UnixMicros};
+pub use pages::Pages;
 pub use reader::Reader;
 pub use standby::{WaitReason, WriteHealth};
 pub use store::{ClockSkew, Store};

@@ -2,6 +2,7 @@
 //!
 //! Specification: ARCHITECTURE.md §2.8.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use eventlog_core::{Event, Position, Version};
@@ -11,10 +12,8 @@ use primitives::StreamId;
 use crate::error::ReadError;
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
+use crate::pages::Pages;
 use crate::store::Store;
-
-/// Most events in one read of many.
-const PAGE: usize = 1000;
 
 /// Read access to a log. It takes no lease and needs no right to write.
 #[derive(Clone)]
@@ -52,8 +51,14 @@ impl Reader {
         Ok(events)
     }
 
+    /// Events of a range of positions, page by page; fewer only at the end of the log.
+    #[must_use]
+    pub fn pages(&self, range: Range<Position>) -> Pages {
+        Pages::new(self.clone(), range)
+    }
+
     /// Passes `count` events from a position on to `take`, in order; fewer only at the end of the
-    /// log. One read of them is in memory at a time.
+    /// log. Two pages of them are in memory at a time.
     ///
     /// # Errors
     /// The log cannot be read, or `take` refuses an event.
@@ -63,12 +68,8 @@ impl Reader {
         count: usize,
         mut take: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (mut next, mut left) = (from, count);
-        while left > 0 {
-            let page = self.read(next, left.min(PAGE)).await?;
-            let Some(last) = page.last() else { break };
-            next = Position(last.position.0 + 1);
-            left -= page.len();
+        let mut pages = self.pages(from..Position(from.0.saturating_add(count as u64)));
+        while let Some(page) = pages.next().await? {
             page.into_iter().try_for_each(&mut take)?;
         }
         Ok(())

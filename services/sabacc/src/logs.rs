@@ -268,17 +268,11 @@ pub(crate) async fn for_each_event(
     reader: &Reader,
     mut take: impl FnMut(&Event),
 ) -> anyhow::Result<()> {
-    let read = |from| {
-        let reader = reader.clone();
-        tokio::spawn(async move { reader.read(from, PAGE).await })
-    };
-    let mut next = read(Position(0));
+    let mut pages = reader.pages(Position(0)..Position(u64::MAX));
     let bar = ProgressBar::start("records", None);
-    loop {
-        let page = next.await??;
-        let Some(last) = page.last() else { return Ok(()) };
-        next = read(Position(last.position.0 + 1));
+    while let Some(page) = pages.next().await? {
         bar.advance(u64::try_from(page.len()).unwrap_or(u64::MAX));
         page.iter().for_each(&mut take);
     }
+    Ok(())
 }

@@ -40,9 +40,6 @@ use crate::state::{self, PriorState, RecoveredState, TableState};
 use crate::table::{Closing, Table};
 use crate::updates;
 
-/// Events that are read at one time.
-const PAGE: usize = 1000;
-
 /// A table as the log describes it.
 pub(crate) struct RecoveredTable {
     pub table: Table,
@@ -112,11 +109,8 @@ pub(crate) async fn fold_table(log: &Log, id: TableId) -> Result<RecoveredTable,
 
 /// Folds the log up to its size at the time of the call.
 async fn read(log: &Log, mut folding: LogFold) -> Result<LogFold, FoldError> {
-    let (mut from, end) = (Position(0), Position(log.size()));
-    while from < end {
-        let page = log.read(from, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        from = Position(last.position.0 + 1);
+    let mut pages = log.reader().pages(Position(0)..Position(log.size()));
+    while let Some(page) = pages.next().await? {
         for event in &page {
             folding
                 .apply(event)

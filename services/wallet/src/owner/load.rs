@@ -22,9 +22,6 @@ use crate::rows::Rows;
 use crate::verify::Difference;
 use crate::wallet::Tables;
 
-/// Events in one read of the log, and in one piece of the rebuilt tables.
-const PAGE: usize = 5_000;
-
 /// Error of reading the ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -243,20 +240,19 @@ async fn fold(log: &Log, start: StartingState, repo: Option<&Repo>) -> Result<Le
         let house = GroupRows { rows: Rows::genesis(), states: Vec::new() };
         repo.add_rows(0, 0, &house).await?;
     }
-    let mut from = Position(size);
-    loop {
-        let events = log.read(from, PAGE).await?;
-        let Some(last) = events.last() else { break };
-        let to = last.position.0 + 1;
+    let mut from = size;
+    let mut pages = log.reader().pages(Position(size)..Position(u64::MAX));
+    while let Some(events) = pages.next().await? {
+        let to = from + events.len() as u64;
         let mut rows = Rows::default();
         for stored in &events {
             apply_stored(&mut ledger, &mut rows, stored)?;
         }
         if let Some(repo) = repo {
             let states = rows.states(&ledger);
-            repo.add_rows(from.0, to, &GroupRows { rows, states }).await?;
+            repo.add_rows(from, to, &GroupRows { rows, states }).await?;
         }
-        from = Position(to);
+        from = to;
     }
     check_conservation(&ledger)?;
     Ok(ledger)
