@@ -56,6 +56,25 @@ async function loadDeck(deck) {
   }
 }
 
+/** Cards that are turned over in one frame. */
+const TURNED_A_FRAME = 2;
+/** Cards that are about to turn over. @type {Set<SabaccCard>} */
+const turning = new Set();
+
+/** Has a card turn over after those before it: many faces in one frame would hold up what else it shows. @param {SabaccCard} card */
+function turnOver(card) {
+  if (!turning.size) requestAnimationFrame(turnSome);
+  turning.add(card);
+}
+
+function turnSome() {
+  for (const card of [...turning].slice(0, TURNED_A_FRAME)) {
+    turning.delete(card);
+    if (card.isConnected) card.drawSide();
+  }
+  if (turning.size) requestAnimationFrame(turnSome);
+}
+
 const MARKS = { valid: "M4 9.5 7.5 13 14 5.5", invalid: "M5 5l8 8M13 5l-8 8", pending: "M9 5v5l3 2" };
 
 export class SabaccCard extends HTMLElement {
@@ -84,12 +103,19 @@ export class SabaccCard extends HTMLElement {
     return this.getAttribute("face") === "down" || code === "??" ? "" : code;
   }
 
-  /** Draws the card; where a back becomes a face, it turns over. */
+  /** Draws the card; where a back becomes a face, it turns over in its turn. */
   draw() {
+    const card = this.shown ? cardOf(this.shown, this.getAttribute("deck") ?? "") : null;
+    this.setAttribute("aria-label", card ? card.name : this.shown || "Face-down card");
+    if (this.drawn === "" && this.shown && !isStill() && !document.hidden) turnOver(this);
+    else this.drawSide();
+  }
+
+  /** Draws the side that is up. */
+  drawSide() {
     const root = /** @type {ShadowRoot} */ (this.shadowRoot);
     const deck = this.getAttribute("deck") ?? "";
     const card = this.shown ? cardOf(this.shown, deck) : null;
-    this.setAttribute("aria-label", card ? card.name : this.shown || "Face-down card");
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("viewBox", "0 0 100 140");
     svg.setAttribute("aria-hidden", "true");

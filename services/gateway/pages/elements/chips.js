@@ -10,7 +10,7 @@ const CHIPS_MAX = 7;
 const SHEET = sheet(`
   :host { display: inline-flex; align-items: flex-end; gap: .3em; font: 700 .875rem/1.4 var(--text, sans-serif); font-variant-numeric: tabular-nums; white-space: nowrap; }
   :host([hidden]) { display: none; }
-  svg { width: 1.55em; height: 1.9em; overflow: visible; filter: drop-shadow(0 1px 1px #0008); flex: none; }
+  svg { width: 1.55em; height: 1.9em; overflow: visible; flex: none; }
   .rim { stroke: #0006; stroke-width: .5; } .top { fill: #fff; fill-opacity: .3; } .notch { stroke: #fff; stroke-opacity: .75; stroke-width: 1.6; }
   .k { fill: #e8b04a; } .d { fill: #6a4bb0; } .c { fill: #23242b; } .q { fill: #1d7a58; } .v { fill: #c23b2e; } .i { fill: #7d8fa0; }
 `);

@@ -11,10 +11,10 @@ const PIPS = {
 
 const SHEET = sheet(`
   :host { display: inline-flex; gap: .5rem; }
-  svg { width: var(--die, 2.4rem); height: var(--die, 2.4rem); filter: drop-shadow(0 3px 4px #0007); overflow: visible; }
+  svg { width: var(--die, 2.4rem); height: var(--die, 2.4rem); border-radius: 20%; box-shadow: 0 3px 4px #0007; overflow: visible; }
   rect { fill: #f6ecd6; stroke: #0003; } circle { fill: #2a1a12; }
   text { font: 800 17px var(--display, sans-serif); text-anchor: middle; fill: #2a1a12; }
-  :host([pair]) rect { fill: #ffb37f; } :host([pair]) svg { filter: drop-shadow(0 0 10px #ff8642); }
+  :host([pair]) rect { fill: #ffb37f; } :host([pair]) svg { box-shadow: 0 0 10px #ff8642; }
 `);
 
 export class SabaccDice extends HTMLElement {

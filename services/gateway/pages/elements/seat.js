@@ -8,7 +8,7 @@ import "./chips.js";
 import "./clock.js";
 import "./seal.js";
 import { rankWords } from "./cards/names.js";
-import { credits, define, sheet } from "./sheet.js";
+import { credits, define, setText, sheet } from "./sheet.js";
 
 /** @typedef {{text: string, tone?: string, title?: string}} Badge */
 /** @typedef {{state: string, steps: any[]} | null} SealState */
@@ -19,7 +19,7 @@ const FAN = 3;
 const SHEET = sheet(`
   :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: center; gap: .3rem; color: var(--felt-ink, #fff); position: relative; min-width: 0; width: 100%; }
   .cards { display: flex; justify-content: center; min-height: calc(var(--card, 3rem) * 1.4); padding: 0; }
-  .cards > span { position: relative; display: block; transition: transform 300ms, filter 300ms; }
+  .cards > span { position: relative; display: block; transition: transform 300ms; }
   .cards > span + span { margin-left: var(--overlap, .25rem); }
   .cards sabacc-seal { --seal: 1.15rem; position: absolute; right: -.2rem; bottom: -.2rem; }
   .cards.fan { align-items: end; } .cards.fan sabacc-card { width: calc(var(--card, 3rem) * .78); }
@@ -56,7 +56,7 @@ const SHEET = sheet(`
   .says.new { animation: say 2.6s ease-out; }
   @keyframes say { 0% { opacity: 0; transform: translate(-50%, .4rem); } 8%, 80% { opacity: 1; transform: translate(-50%, 0); } 100% { opacity: 0; } }
   :host([turn]) .plate { box-shadow: inset 0 1px 0 #ffffff1f, 0 0 0 2px var(--accent-fixed, #ff8642), 0 0 26px #ff864299; }
-  :host([out]) .cards, :host([out]) .plate { opacity: .5; filter: saturate(.4); }
+  :host([out]) .cards, :host([out]) .plate { opacity: .45; }
   :host([won]) .plate { box-shadow: 0 0 0 2px #ffd072, 0 0 34px #ffd072a6; }
   :host([mine]) .plate { background: linear-gradient(#47301fe6, #21150de6); }
   .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -81,6 +81,8 @@ export class SabaccSeat extends HTMLElement {
     this.total = 20_000;
     /** @type {((seat: number, index: number, card: any) => SealState) | null} */
     this.proofOf = null;
+    /** Badges that are drawn, as JSON. */
+    this.drawnBadges = "[]";
     /** How the player stands, where it is not plain play. */
     this.stands = "";
     /** Whether the seat's cards are drawn elsewhere. */
@@ -104,9 +106,9 @@ export class SabaccSeat extends HTMLElement {
     this.toggleAttribute("mine", view.yourSeat === seat.seat);
     this.toggleAttribute("out", Boolean(hand) && (!held || standing?.status === "SEAT_STATUS_OUT"));
     const face = this.part_(".face");
-    face.textContent = name.replace(/^Seat /, "").slice(0, 1);
+    setText(face, name.replace(/^Seat /, "").slice(0, 1));
     face.style.setProperty("--hue", String([...(seat.playerId || name)].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 7)));
-    this.part_(".name").textContent = name;
+    setText(this.part_(".name"), name);
     this.part_(".name").title = seat.house ? `${name}, of the house` : name;
     this.part_(".bot").hidden = !seat.bot;
     this.part_(".bot").title = "The house says that a program plays here";
@@ -119,11 +121,19 @@ export class SabaccSeat extends HTMLElement {
     bet.hidden = over || !Number(standing?.inRoundCredits);
     bet.setAttribute("amount", standing?.inRoundCredits ?? "0");
     const rank = over && held?.rank ? [{ text: rankWords(held.rank.text ?? ""), tone: "" }] : [];
-    this.part_(".badges").replaceChildren(...[...(this.stands ? [{ text: this.stands, tone: "warn" }] : []), ...rank, ...this.badges].map((badge) => {
+    this.drawBadges([...(this.stands ? [{ text: this.stands, tone: "warn" }] : []), ...rank, ...this.badges]);
+  }
+
+  /** Badges, anew only where one is another: what is replaced is painted again. @param {Badge[]} badges */
+  drawBadges(badges) {
+    const drawn = JSON.stringify(badges);
+    if (drawn === this.drawnBadges) return;
+    this.drawnBadges = drawn;
+    this.part_(".badges").replaceChildren(...badges.map((badge) => {
       const made = document.createElement("span");
       made.className = `badge ${badge.tone ?? ""}`;
       made.textContent = badge.text;
-      if ("title" in badge && badge.title) made.title = badge.title;
+      if (badge.title) made.title = badge.title;
       return made;
     }));
   }
@@ -136,9 +146,10 @@ export class SabaccSeat extends HTMLElement {
     const statuses = { SEAT_STATUS_ALL_IN: "all in", SEAT_STATUS_LEAVING: "leaving", SEAT_STATUS_OUT: "out" };
     const standsAs = statuses[standing?.status ?? ""] && held && !over ? statuses[standing.status] : states[seat.state ?? ""];
     const money = this.part_(".money");
-    money.textContent = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
+    const amount = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
     this.stands = standsAs ?? "";
-    if (!seat.house) return;
+    if (!seat.house) return setText(money, amount);
+    money.textContent = amount;
     const house = document.createElement("span");
     house.className = "state";
     house.textContent = " · house";

@@ -21,3 +21,8 @@ export function credits(amount) {
 export function isStill() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
+
+/** Sets an element's text where it differs, so that nothing is told or drawn twice. @param {Element} element @param {string} text */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

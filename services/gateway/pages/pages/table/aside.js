@@ -7,6 +7,13 @@ import { settled, voidText } from "./words.js";
 
 /** Lines that are kept. */
 const LINES_MAX = 120;
+/** Last hands that are shown. */
+const SHOWN_MAX = 6;
+/** Time after a hand's end at which it is among the last ones. */
+const LAST_MS = 400;
+
+/** Name of a hand among the last ones. @param {import("../../store/table.js").LastHand} last */
+const handName = ({ handNo, voided }) => `${handNo}${voided ? "v" : ""}`;
 
 export class Aside {
   /** @param {import("./context.js").Context} context */
@@ -43,12 +50,28 @@ export class Aside {
   }
 
   draw() {
-    const hands = this.context.store.lastHands.slice(0, 6);
-    const name = hands.map((one) => `${one.handNo}${one.voided ? "v" : ""}`).join();
+    const hands = this.context.store.lastHands.slice(0, SHOWN_MAX);
+    const name = hands.map(handName).join();
     this.lastPanel.hidden = !hands.length;
     if (name === this.drawn) return;
+    // The frame in which a hand ends has enough to draw.
+    if (this.drawn) setTimeout(() => this.drawLast(), LAST_MS);
+    else this.drawLast();
     this.drawn = name;
-    this.last.replaceChildren(...hands.map((one) => this.lastHand(one)));
+  }
+
+  /** Draws the last hands; those that are drawn stay as they are. */
+  drawLast() {
+    const hands = this.context.store.lastHands.slice(0, SHOWN_MAX);
+    const names = new Set(hands.map(handName));
+    for (const item of [...this.last.children]) if (!names.has(/** @type {HTMLElement} */ (item).dataset["hand"] ?? "")) item.remove();
+    hands.forEach((one, i) => {
+      const at = /** @type {HTMLElement | undefined} */ (this.last.children[i]);
+      if (at?.dataset["hand"] === handName(one)) return;
+      const item = this.lastHand(one);
+      item.dataset["hand"] = handName(one);
+      this.last.insertBefore(item, at ?? null);
+    });
   }
 
   /** One of the last hands: who won how much, and with what. @param {import("../../store/table.js").LastHand} last */

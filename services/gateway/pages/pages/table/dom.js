@@ -21,10 +21,7 @@ export function own(tag, attributes) {
   return el(/** @type {"span"} */ (tag), attributes);
 }
 
-/** Sets an element's text where it differs, so that nothing is told twice. @param {Element} element @param {string} text */
-export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
+export { setText } from "../../elements/sheet.js";
 
 /** What a person is told of an error. The words are loaded with the first one; while the room is away its own must do. @param {unknown} error */
 export async function wordsOf(error) {

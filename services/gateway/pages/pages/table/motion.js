@@ -50,7 +50,13 @@ export class Motion {
   /** Sweeps the felt with light: the cards shift. */
   shift() {
     if (isStill()) return;
-    this.felt.element.animate([{ filter: "none" }, { filter: "brightness(1.7) saturate(1.5)" }, { filter: "none" }], { duration: 900, easing: "ease-out" });
+    // A layer of its own: a filter over the felt would draw all of it anew in each frame.
+    const light = el("div", { class: "light", "aria-hidden": "true" });
+    this.felt.element.append(light);
+    const sweep = light.animate([{ opacity: 0 }, { opacity: 1 }, { opacity: 0 }], { duration: 900, easing: "ease-out" });
+    const over = () => light.remove();
+    sweep.onfinish = over;
+    sweep.oncancel = over;
     for (const place of this.felt.places.values()) {
       const cards = place.querySelector("sabacc-seat")?.shadowRoot?.querySelectorAll(".cards > span:not(.field)") ?? [];
       for (const card of cards) card.animate([{ transform: "none" }, { transform: "rotateY(180deg) scale(.7)", opacity: 0.2 }, { transform: "none" }], { duration: 700, easing: "ease-in-out" });
