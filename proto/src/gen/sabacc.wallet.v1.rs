@@ -176,7 +176,7 @@ pub struct ListEntriesResponse {
 /// other `amount` adds up to the change of `balance`, and `amount` and `at_table` together to the change of `total`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Entry {
-    /// The transfer's id, a UUID as text. Empty where the log was archived, as are `record_time` and `hand_id`.
+    /// The transfer's id, a UUID as text.
     #[prost(string, tag = "1")]
     pub transfer_id: ::prost::alloc::string::String,
     /// When it was recorded.

@@ -106,10 +106,10 @@ async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
         "TRUNCATE \"table\".authors",
         "UPDATE \"table\".logs SET name = 'x'",
         "DELETE FROM \"table\".logs",
-        "INSERT INTO \"table\".archived_requests SELECT * FROM \"table\".archived_requests",
-        "UPDATE \"table\".archived_requests SET first = 2",
-        "DELETE FROM \"table\".archived_requests",
-        "TRUNCATE \"table\".archived_requests",
+        "INSERT INTO \"table\".archived_groups SELECT * FROM \"table\".archived_groups",
+        "UPDATE \"table\".archived_groups SET position = 2",
+        "DELETE FROM \"table\".archived_groups",
+        "TRUNCATE \"table\".archived_groups",
         "UPDATE \"table\".tiles SET level = 2",
         "DELETE FROM \"table\".tiles",
         "UPDATE \"table\".checkpoints SET size = 2",
@@ -136,7 +136,7 @@ async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
     written(&admin, "table").await?;
     for (table, column) in [
         ("event_groups", "position"),
-        ("archived_requests", "first"),
+        ("archived_groups", "position"),
         ("authors", "actor"),
         ("logs", "name"),
         ("tiles", "level"),
@@ -217,7 +217,7 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
         let url = as_role(&admin, &format!("sabacc_{role}"));
         for other in others {
             for table in
-                ["events", "event_groups", "archived_requests", "authors", "owners", "tiles"]
+                ["events", "event_groups", "archived_groups", "authors", "owners", "tiles"]
             {
                 let sql = format!("SELECT * FROM \"{other}\".{table}");
                 assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");

@@ -23,7 +23,7 @@ pub struct StatementLine {
     pub kind: i16,
     pub reason: Option<String>,
     pub table: Option<TableId>,
-    /// `None` if the event was archived; then `transfer` is `None` too.
+    /// `None` if the log has no such event; then `transfer` is `None` too.
     pub recorded_at: Option<UnixMicros>,
     pub transfer: Option<RequestId>,
 }

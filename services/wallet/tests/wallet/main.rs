@@ -5,6 +5,7 @@
 
 mod accounts;
 mod api;
+mod archived;
 mod batches;
 mod crash;
 mod cutting_proxy;

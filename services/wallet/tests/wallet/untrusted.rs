@@ -280,7 +280,7 @@ async fn a_comparison_that_was_cut_short_begins_anew() {
 }
 
 /// Size of the newest snapshot, in events.
-async fn newest_snapshot_size(url: &str) -> Option<i64> {
+pub(crate) async fn newest_snapshot_size(url: &str) -> Option<i64> {
     let mut admin = PgConnection::connect(url).await.unwrap();
     let newest = "SELECT max(size) FROM wallet.snapshots";
     sqlx::query_scalar(newest).fetch_one(&mut admin).await.unwrap()

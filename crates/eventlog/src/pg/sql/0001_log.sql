@@ -71,17 +71,29 @@ COMMENT ON COLUMN event_groups.previous IS 'SHA-256 of the leaf record before th
 COMMENT ON COLUMN event_groups.content IS 'for each event: kind u16, schema u16, sealed u8, length of the payload u32, all big-endian, salt of 16 bytes, payload';
 COMMENT ON COLUMN event_groups.answer IS 'the request''s first answer';
 
--- Answered requests whose events were archived and removed.
-CREATE TABLE archived_requests (
-    key         uuid NOT NULL,
+-- What stays of rows that were archived and removed, where a request caused them: when, who, and its answer.
+CREATE TABLE archived_groups (
+    position    bigint NOT NULL CHECK (position >= 0),
+    recorded_at bigint NOT NULL CHECK (recorded_at >= 0),
+    author      integer NOT NULL,
     log         smallint NOT NULL,
-    digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
-    first       bigint NOT NULL CHECK (first >= 0),
-    answer      bytea NOT NULL,
-    CONSTRAINT archived_requests_key PRIMARY KEY (key, log)
+    count       smallint NOT NULL CHECK (count > 0),
+    request_id  uuid NOT NULL,
+    key         uuid,
+    digest      bytea CHECK (octet_length(digest) = 32),
+    answer      bytea,
+    CONSTRAINT archived_groups_position PRIMARY KEY (position, log),
+    CONSTRAINT archived_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
+CREATE UNIQUE INDEX archived_groups_key ON archived_groups (key, log) WHERE key IS NOT NULL;
 
--- Refuses a request that is in archived_requests as the index of event_groups refuses others.
+-- Rows of events without them, also of those that were removed. A restored row is here twice.
+CREATE VIEW group_heads AS
+SELECT log, position, count, recorded_at, request_id, author FROM event_groups
+UNION ALL
+SELECT log, position, count, recorded_at, request_id, author FROM archived_groups;
+
+-- Refuses a request that is in archived_groups as the index of event_groups refuses others.
 CREATE FUNCTION refuse_repeat(key uuid) RETURNS boolean LANGUAGE plpgsql AS $repeat$
 BEGIN
     RAISE EXCEPTION 'request % was answered before', key
@@ -160,4 +172,4 @@ END
 $append_only$;
 
 SELECT make_append_only(name::regclass)
-FROM unnest(ARRAY['logs', 'authors', 'event_groups', 'archived_requests']) AS name;
+FROM unnest(ARRAY['logs', 'authors', 'event_groups', 'archived_groups']) AS name;

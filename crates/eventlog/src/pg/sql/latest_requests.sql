@@ -5,8 +5,9 @@
         AND ($2::uuid IS NULL OR key < $2)
     ORDER BY key DESC LIMIT $3
 ) UNION ALL (
-    SELECT key, digest, first, answer FROM archived_requests
-    WHERE log = (SELECT number FROM logs WHERE name = $1) AND ($2::uuid IS NULL OR key < $2)
+    SELECT key, digest, position AS first, answer FROM archived_groups
+    WHERE log = (SELECT number FROM logs WHERE name = $1) AND key IS NOT NULL
+        AND ($2::uuid IS NULL OR key < $2)
     ORDER BY key DESC LIMIT $3
 )
 ORDER BY key DESC LIMIT $3

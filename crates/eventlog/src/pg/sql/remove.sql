@@ -1,5 +1,5 @@
 -- $1 log, $2 first position, $3 position after the last to begin at, $4 end of the archived range; a row
--- that ends behind it stays, and the last one of a stream. Answers to requests stay without their events.
+-- that ends behind it stays, and the last one of a stream. Who asked, when, and the answers to requests stay without their events.
 WITH removed AS (
     DELETE FROM event_groups AS old
     WHERE old.log = (SELECT number FROM logs WHERE name = $1)
@@ -12,9 +12,12 @@ WITH removed AS (
             SELECT FROM event_groups AS newer
             WHERE newer.log = old.log AND newer.stream = old.stream AND newer.version > old.version
         )
-    RETURNING old.log, old.count, old.key, old.digest, old.position, old.answer
+    RETURNING old.*
 ), kept AS (
-    INSERT INTO archived_requests (log, key, digest, first, answer)
-    SELECT log, key, digest, position, answer FROM removed WHERE key IS NOT NULL
+    INSERT INTO archived_groups (log, position, count, recorded_at, author, request_id, key, digest, answer)
+    SELECT log, position, count, recorded_at, author, request_id, key, digest, answer
+    FROM removed WHERE request_id IS NOT NULL
+    -- It was removed before, and restored.
+    ON CONFLICT (position, log) DO NOTHING
 )
 SELECT coalesce(sum(count), 0)::bigint FROM removed

@@ -2,5 +2,5 @@
 SELECT key, digest, position AS first, answer FROM event_groups
 WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($2)
 UNION ALL
-SELECT key, digest, first, answer FROM archived_requests
+SELECT key, digest, position AS first, answer FROM archived_groups
 WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($2)

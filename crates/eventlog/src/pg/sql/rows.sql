@@ -7,7 +7,7 @@
         UNNEST($19::bytea[]), UNNEST($20::bytea[])
     FROM fence
     WHERE 0 = (
-        SELECT count(refuse_repeat(key)) FROM archived_requests
+        SELECT count(refuse_repeat(key)) FROM archived_groups
         WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($18::uuid[])
     )
     RETURNING 1

@@ -210,7 +210,7 @@ JOIN projected ON true
 JOIN logs ON logs.name = projected.log
 CROSS JOIN LATERAL (
     SELECT one.position + one.count AS ends, one.recorded_at, one.request_id, one.author
-    FROM event_groups AS one WHERE one.log = logs.number AND one.position <= entries.position
+    FROM group_heads AS one WHERE one.log = logs.number AND one.position <= entries.position
     ORDER BY one.position DESC LIMIT 1
 ) AS events
 JOIN authors ON authors.number = events.author
@@ -248,7 +248,7 @@ JOIN projected ON true
 JOIN logs ON logs.name = projected.log
 CROSS JOIN LATERAL (
     SELECT one.position + one.count AS ends, one.recorded_at
-    FROM event_groups AS one WHERE one.log = logs.number AND one.position <= adjustments.proposed
+    FROM group_heads AS one WHERE one.log = logs.number AND one.position <= adjustments.proposed
     ORDER BY one.position DESC LIMIT 1
 ) AS events
 WHERE adjustments.state = 1 AND events.ends > adjustments.proposed;

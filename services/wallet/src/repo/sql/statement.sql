@@ -1,5 +1,5 @@
 -- $1 log, $2 the player's account, $3 the player, $4 the first position, $5 the position to end before, $6 limit.
--- Of events that were archived times and ids are gone. The first rows come from the accounts whose next entries come first: of no account more is read than that.
+-- The first rows come from the accounts whose next entries come first: of no account more is read than that.
 WITH mine AS (
     SELECT number, table_id FROM accounts WHERE name = $2
     UNION ALL
@@ -28,7 +28,7 @@ SELECT found.position, found.table_id::text, found.amount, found.kind, found.rea
 FROM found
 LEFT JOIN LATERAL (
     SELECT one.position + one.count AS ends, one.recorded_at, one.request_id
-    FROM event_groups AS one
+    FROM group_heads AS one
     WHERE one.log = (SELECT number FROM logs WHERE name = $1) AND one.position <= found.position
     ORDER BY one.position DESC LIMIT 1
 ) AS events ON events.ends > found.position
