@@ -145,7 +145,9 @@ impl Logs {
             }
             end = start;
         }
-        bail!("no hand has ended yet")
+        bail!(
+            "no hand has ended yet: at a table of bots one takes about half a minute; ask again then"
+        )
     }
 
     /// Returns all records of a hand.
