@@ -2,12 +2,12 @@
 (
     SELECT key, digest, position AS first, answer FROM event_groups
     WHERE log = (SELECT number FROM logs WHERE name = $1) AND key IS NOT NULL
-        AND ($2::uuid IS NULL OR key < $2)
+        AND key < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     ORDER BY key DESC LIMIT $3
 ) UNION ALL (
     SELECT key, digest, position AS first, answer FROM archived_groups
     WHERE log = (SELECT number FROM logs WHERE name = $1) AND key IS NOT NULL
-        AND ($2::uuid IS NULL OR key < $2)
+        AND key < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     ORDER BY key DESC LIMIT $3
 )
 ORDER BY key DESC LIMIT $3
