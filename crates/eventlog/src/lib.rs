@@ -55,12 +55,12 @@ pub use group::{Group, PipelinedCtes, ProjectionRows};
 pub use key::RequestKey;
 pub use log::{Clock, Health, Limits, Log, Options, Salts};
 pub use mem::{Fault, MemStore};
+pub use pages::Pages;
 pub use pg::{
     ConnectError, FIRST_PROJECTION_PARAMETER, MigrateError, PgStore, PoolSizes, Projection,
     drop_idle, migrate, migrate_with, with_statement_timeout, with_timeout,
 };
 pub use primitives::{RequestId, StreamId, UnixMicros};
-pub use pages::Pages;
 pub use reader::Reader;
 pub use standby::{WaitReason, WriteHealth};
 pub use store::{ClockSkew, Store};

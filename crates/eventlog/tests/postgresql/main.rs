@@ -216,8 +216,7 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
     {
         let url = as_role(&admin, &format!("sabacc_{role}"));
         for other in others {
-            for table in
-                ["events", "event_groups", "archived_groups", "authors", "owners", "tiles"]
+            for table in ["events", "event_groups", "archived_groups", "authors", "owners", "tiles"]
             {
                 let sql = format!("SELECT * FROM \"{other}\".{table}");
                 assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");
