@@ -45,6 +45,10 @@ pub enum MigrateError {
     Prepare(#[source] sqlx::Error),
     #[error("migration {version} of a service has a version of the log's: its own begin with 100")]
     Version { version: i64 },
+    #[error(
+        "schema {service} has tables of another build, which this one cannot read: go on with that build, or begin anew in an empty database or data folder"
+    )]
+    OtherBuild { service: String, source: sqlx::migrate::MigrateError },
     #[error("the tables of the log could not be brought up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),
 }

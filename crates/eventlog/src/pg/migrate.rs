@@ -56,11 +56,25 @@ pub async fn migrate_with(
     let password = role_password.unwrap_or_default();
     run_as_service(&mut admin, &[include_str!("sql/prepare.sql")], service, password).await?;
     set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
-    migrator(extra).run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
+    let migrated = migrator(extra).run_direct(None, &mut admin, false).await;
+    migrated.map_err(|error| migrate_error(service, error))?;
     run_as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], service, "").await?;
     // All work is done, so an error of the close does not matter.
     let _ = admin.close().await;
     Ok(())
+}
+
+/// Error of tables that cannot be brought up to date, or are another build's.
+fn migrate_error(service: &str, error: migrate::MigrateError) -> MigrateError {
+    let is_other = matches!(
+        error,
+        migrate::MigrateError::VersionMismatch(_) | migrate::MigrateError::VersionMissing(_)
+    );
+    if is_other {
+        MigrateError::OtherBuild { service: service.into(), source: error }
+    } else {
+        MigrateError::Migrate(error)
+    }
 }
 
 fn migrator(extra: &[Migration]) -> Migrator {

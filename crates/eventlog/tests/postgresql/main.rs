@@ -282,6 +282,13 @@ async fn migrations_may_run_twice_and_at_once() -> anyhow::Result<()> {
     assert_eq!(refusal(&wallet, "DELETE FROM wallet.owners").await?, REFUSED_BY_RIGHT);
     let store = PgStore::connect(&wallet, "wallet", PoolSizes::default()).await?;
     assert_eq!(Reader::new(store, "wallet/0").size().await?, 2);
+    // Tables that another build has made are left as they are.
+    run(&admin, "UPDATE wallet._sqlx_migrations SET checksum = '' WHERE version = 1").await?;
+    let other = migrate(&admin, "wallet", None).await;
+    let Err(MigrateError::OtherBuild { service, .. }) = other else {
+        anyhow::bail!("{other:?}");
+    };
+    assert_eq!(service, "wallet");
     Ok(())
 }
 
