@@ -204,6 +204,24 @@ async fn an_auditor_sees_every_event_in_a_view() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// ARCHITECTURE.md §2.12.
+#[tokio::test]
+async fn a_service_removes_no_checkpoint_of_the_last_hour() -> anyhow::Result<()> {
+    let admin = migrated("last_hour").await?;
+    let service = as_role(&admin, "sabacc_table");
+    let signed = "INSERT INTO \"table\".checkpoints (log, number, size, note, recorded_at)
+        SELECT 'table/0', n, n, '', (extract(epoch FROM now()) * 1000000)::bigint - 1000 + n
+        FROM generate_series(1, 9) AS n";
+    run(&service, signed).await?;
+    let thin = "SELECT \"table\".thin_checkpoints('table/0', 1, 9000000000000000000)";
+    run(&service, thin).await?;
+    let mut connection = PgConnection::connect(&admin).await?;
+    let count = "SELECT count(*) FROM \"table\".checkpoints";
+    let left: i64 = sqlx::query_scalar(count).fetch_one(&mut connection).await?;
+    assert_eq!(left, 9);
+    Ok(())
+}
+
 /// ARCHITECTURE.md §1.1.
 #[tokio::test]
 async fn services_do_not_see_each_other() -> anyhow::Result<()> {

@@ -20,15 +20,17 @@ CREATE TABLE checkpoints (
 COMMENT ON COLUMN checkpoints.number IS 'given in order, each once: who signs after the same checkpoint as another is refused';
 COMMENT ON COLUMN checkpoints.recorded_at IS 'when the last record under it was recorded, in Unix microseconds';
 
--- Removes the checkpoints from a number on, up to a time, but for the last of each minute. Returns the number
--- of the last one up to that time, or the number before the first that was asked for.
+-- Removes the checkpoints from a number on, up to a time, but for the last of each minute, and none of the
+-- last hour, whoever asks. Returns the number of the last one up to that time, or the number before the first
+-- that was asked for.
 CREATE FUNCTION thin_checkpoints(of_log text, first bigint, until bigint) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER AS $thin$
 DECLARE
+    old_before bigint := least(until, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000);
     last bigint;
 BEGIN
     SELECT number INTO last FROM checkpoints
-    WHERE log = of_log AND number >= first AND recorded_at < until ORDER BY number DESC LIMIT 1;
+    WHERE log = of_log AND number >= first AND recorded_at < old_before ORDER BY number DESC LIMIT 1;
     IF last IS NULL THEN
         RETURN first - 1;
     END IF;
@@ -36,7 +38,7 @@ BEGIN
     DELETE FROM checkpoints AS old USING (
         SELECT number, recorded_at / 60000000
             = lead(recorded_at / 60000000) OVER (ORDER BY number) AS is_followed
-        FROM checkpoints WHERE log = of_log AND number BETWEEN first AND last
+        FROM checkpoints WHERE log = of_log AND number BETWEEN first AND last AND recorded_at < old_before
     ) AS minutes
     WHERE old.log = of_log AND old.number = minutes.number AND minutes.is_followed;
     PERFORM set_config('sabacc.removes_from', '', true);
