@@ -22,7 +22,8 @@
 //! changes nothing if they are too far apart: see [`ClockReading`](crate::store::ClockReading).
 //!
 //! **Connections.** The writers' connections are separate from the readers' pool, so that no reader
-//! can delay a commit. They are not tested before use: a dead one is found by using it. Both pools
+//! can delay a commit; lookups of requests have two of their own, so that a sender of old ids delays
+//! neither. They are not tested before use: a dead one is found by using it. All pools
 //! are bounded, so that the server keeps connections for every writer however many readers there
 //! are.
 
@@ -83,11 +84,15 @@ impl Default for PoolSizes {
 pub struct PgStore {
     writers: WriterPool,
     readers: PgPool,
+    /// Connections for lookups of requests: neither a public read nor a commit waits for one.
+    lookups: PgPool,
     projection: Projection,
     statements: Statements,
     authors: Mutex<AuthorNumbers>,
 }
 
+/// Connections for lookups of requests.
+const LOOKUPS: u32 = 2;
 /// Attempts of a read whose connection turns out to be dead.
 const READ_TRIES: u32 = 3;
 /// Longest time that a reader waits for a connection.
@@ -120,10 +125,12 @@ impl PgStore {
             return Err(ConnectError::NotMigrated { service: service.into() });
         }
         links.release(link);
-        let readers = readers(options, schema, pools);
+        let lookups = pool(options.clone(), schema.clone(), LOOKUPS);
+        let readers = pool(options, schema, pools.readers);
         Ok(Arc::new(PgStore {
             writers: links,
             readers,
+            lookups,
             projection,
             statements: Statements::default(),
             authors: Mutex::default(),
@@ -229,9 +236,9 @@ impl PgStore {
     }
 }
 
-fn readers(options: PgConnectOptions, schema: Arc<str>, pools: PoolSizes) -> PgPool {
+fn pool(options: PgConnectOptions, schema: Arc<str>, connections: u32) -> PgPool {
     PgPoolOptions::new()
-        .max_connections(pools.readers.max(1))
+        .max_connections(connections.max(1))
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
@@ -249,20 +256,27 @@ pub fn drop_idle(pool: &PgPool) {
 }
 
 impl PgStore {
-    /// Retries a read on another connection if one was dead. All idle connections are dropped too;
-    /// otherwise a restarted database would fail as many reads as there were connections.
-    async fn read_with<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, StoreError>
+    async fn read_with<T, F>(&self, query: impl FnMut() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
-        let mut tries = READ_TRIES;
-        loop {
-            tries -= 1;
-            match with_statement_timeout(query()).await.map_err(StatementError::classify) {
-                Ok(rows) => return Ok(rows),
-                Err(StatementError::InDoubt(_)) if tries > 0 => drop_idle(&self.readers),
-                Err(trouble) => return Err(trouble.into_read_error()),
-            }
+        read_with_retry(&self.readers, query).await
+    }
+}
+
+/// Retries a read on another connection if one was dead. All idle connections are dropped too;
+/// otherwise a restarted database would fail as many reads as there were connections.
+async fn read_with_retry<T, F>(pool: &PgPool, mut query: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    let mut tries = READ_TRIES;
+    loop {
+        tries -= 1;
+        match with_statement_timeout(query()).await.map_err(StatementError::classify) {
+            Ok(rows) => return Ok(rows),
+            Err(StatementError::InDoubt(_)) if tries > 0 => drop_idle(pool),
+            Err(trouble) => return Err(trouble.into_read_error()),
         }
     }
 }
@@ -346,9 +360,8 @@ impl Store for PgStore {
         log: &str,
         of: &[RequestKey],
     ) -> Result<Vec<AnsweredRequest>, StoreError> {
-        let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
-        let found = with_statement_timeout(sql::requests(&mut link, log, of)).await;
-        self.writers.release_unless_broken(link, found).map_err(StatementError::into_read_error)
+        let pool = &self.lookups;
+        read_with_retry(pool, || sql::requests(pool, log, of)).await
     }
 
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError> {

@@ -227,14 +227,14 @@ pub(super) async fn last_events(
 }
 
 pub(super) async fn requests(
-    link: &mut PgConnection,
+    pool: &PgPool,
     log: &str,
     of: &[RequestKey],
 ) -> Result<Vec<AnsweredRequest>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/requests.sql"))
         .bind(log)
         .bind(column(of, |key| PgUuid(key.0)))
-        .fetch_all(link)
+        .fetch_all(pool)
         .await?;
     rows.iter().map(stored).collect()
 }
