@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use primitives::{RequestId, StreamId, UnixMicros};
+use serde::{Deserialize, Serialize};
 
 use crate::record::{RECORD_LEN, SALT_LEN, author_hash, leaf_record};
 
 /// Position of an event in its log: 0, 1, 2 … without gaps.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize,
+)]
 pub struct Position(pub u64);
 
 /// Version of an event in its stream: 1, 2, 3 … without gaps. A stream whose last event has version

@@ -4,8 +4,11 @@ use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// Non-negative whole number of credits. Invariant: at most [`Credits::MAX`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "u64")]
 pub struct Credits(u64);
 
 /// An amount is outside the range 0 to 2^53 - 1.

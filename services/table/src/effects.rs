@@ -22,6 +22,7 @@ use crate::hand_in_play::{HandInPlay, HandStage};
 use crate::standing;
 use crate::suspension;
 use crate::table::{Closing, Funding, Table};
+use serde::{Deserialize, Serialize};
 
 mod traits;
 
@@ -32,7 +33,7 @@ const MAX_EARLIER_SEEDS: usize = 8;
 const MIN_IDLE_NOTICE: Duration = Duration::from_secs(30);
 
 /// Effect outside the table, or at a time of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Effect {
     /// The dealer commits to a coming hand.
     Commit { hand_no: u64 },

@@ -32,13 +32,16 @@ use fairness::{
 use primitives::{PlayerId, SeatNo, TableId, UnixMicros};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::BadField;
 
 /// Commitment to entropy of a player in a seat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeatCommitment {
+    #[serde(with = "crate::stored::fixed")]
     pub commitment: ClientCommitment,
     /// Key that the player signs decisions of the hand with, if they named one.
+    #[serde(with = "crate::stored::optional_fixed")]
     pub key: Option<PlayerKey>,
     /// Position of its record, once that is noted.
     pub position: Option<Position>,
@@ -66,8 +69,9 @@ pub(crate) struct Timing {
 }
 
 /// Round of commitments and reveals of a hand that is open and not sealed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct EntropyRound {
+    #[serde(with = "crate::stored::message")]
     pub commitment: common::Commitment,
     /// Seats and players, p1 first.
     pub roster: Vec<(SeatNo, PlayerId)>,
@@ -78,7 +82,9 @@ pub(crate) struct EntropyRound {
     /// Whether the dealer has, or may have, been asked for the closing. In memory alone.
     pub is_close_asked: bool,
     /// The dealer's closing; `None` until commitments are closed.
+    #[serde(with = "crate::stored::optional_message")]
     pub closing: Option<dealer::Closing>,
+    #[serde(with = "crate::stored::fixed_by_seat")]
     pub revealed: BTreeMap<SeatNo, Entropy>,
 }
 
@@ -293,9 +299,11 @@ fn parse_rows(rows: &[dealer::ClosingRow]) -> Result<Vec<ClosingRow>, BadField> 
 }
 
 /// A dealer's commitment, and the context that it is bound to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BoundCommitment {
+    #[serde(with = "crate::stored::fixed")]
     pub context: Context,
+    #[serde(with = "crate::stored::fixed")]
     pub dealer: fairness::Commitment,
 }
 

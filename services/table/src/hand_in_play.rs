@@ -12,6 +12,7 @@ use proto::common::v1::{CardProof, CardRef, DeckRoot, MoveKind, PlayStanding};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{DecisionAuthor, Event, Move, Outcome, Player, TableSettings, Viewer};
+use serde::{Deserialize, Serialize};
 use wire::card_positions::handle_from_pb;
 use wire::records::{HandEvent, PlayEvent};
 use wire::replay::{ReplayError, is_void};
@@ -27,11 +28,12 @@ use crate::suspension::Suspension;
 use crate::table::Config;
 
 /// State that a hand takes over from its table when it opens.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct InheritedState {
     /// Decision clocks that its players have missed in a row, p1 first.
     pub missed_clocks: Vec<u32>,
     /// Standing of every seated player who is to be sent one.
+    #[serde(with = "crate::stored::message_pairs")]
     pub standings: Vec<(PlayerId, PlayStanding)>,
 }
 

@@ -76,6 +76,7 @@ mod start;
 mod state;
 mod steps;
 mod stops;
+mod stored;
 mod suspension;
 mod table;
 #[cfg(test)]

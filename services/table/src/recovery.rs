@@ -21,6 +21,7 @@ use std::time::Duration;
 use eventlog::{Log, Position, ReadError, StreamId};
 use primitives::{HandId, PlayerId, TableId, UnixMicros};
 use proto::table::v1::table_update::What;
+use serde::{Deserialize, Serialize};
 use wire::TableRecord;
 use wire::records::{SeatEvent, TableSubject};
 
@@ -41,6 +42,7 @@ use crate::table::{Closing, Table};
 use crate::updates;
 
 /// A table as the log describes it.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct RecoveredTable {
     pub table: Table,
     hand_records: Vec<HandRecord>,
@@ -52,7 +54,7 @@ pub(crate) struct RecoveredTable {
 }
 
 /// A record of one table that cannot be read, or that contradicts the ones before it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("its log is damaged at position {}: {why}", position.0)]
 pub(crate) struct Corruption {
     pub position: Position,
@@ -60,10 +62,13 @@ pub(crate) struct Corruption {
 }
 
 /// An event of a hand in play, or one of its table that was published meanwhile.
+#[derive(Serialize, Deserialize)]
 struct HandRecord {
     /// The event, where it belongs to the hand.
+    #[serde(with = "crate::stored::optional_record")]
     event: Option<Box<TableRecord>>,
     /// The update, where every viewer got the same.
+    #[serde(with = "crate::stored::optional_update")]
     public_update: Option<Box<What>>,
     at: UnixMicros,
     sequence: u64,
@@ -153,7 +158,7 @@ pub(crate) fn recovered_table(
     recovered.ok_or_else(|| folding.closed.into_values().next().unwrap())
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct LogFold {
     /// Tables by the order of their creation.
     tables: BTreeMap<usize, RecoveredTable>,
@@ -170,6 +175,7 @@ struct LogFold {
     /// All open tables, unless only one is wanted.
     lobby: LobbyIndex,
     /// The only table to fold, where not all are wanted.
+    #[serde(skip)]
     only: Option<TableId>,
 }
 

@@ -19,6 +19,7 @@ use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
 use proto::common::v1::{EffectKind, ErrorReason, Resolution};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::{ApiRefusal, BadField, TableRecord, api_refusal, field, status};
 
 use crate::batch::Batch;
@@ -29,13 +30,14 @@ use crate::record_padding;
 use crate::table::{Corrupt, Table};
 
 /// Time and reason of a stopped effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stop {
     pub since: UnixMicros,
     /// Full text of the reason.
     pub why: String,
     /// Reason of the refusal that stopped it; `None` where nothing refused it, or for a reason that
     /// this program does not know.
+    #[serde(with = "crate::stored::optional_enum")]
     pub reason: Option<ErrorReason>,
 }
 

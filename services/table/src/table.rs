@@ -10,13 +10,12 @@
 use proto::common::v1::Commitment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use eventlog::Position;
 use fairness::PlayerKey;
 use primitives::{Credits, HandId, PlayerId, SeatNo, StreamId, TableId, UnixMicros};
 use proto::event::v1 as pb;
-use rules::{RuleSet, TableSettings};
+use serde::{Deserialize, Serialize};
 use wire::TableRecord;
 use wire::records::{TableEvent, TableSubject};
 
@@ -27,6 +26,7 @@ use crate::stops::Stops;
 
 mod chance;
 mod closing;
+mod config;
 mod delays;
 mod disabled;
 mod exclusion;
@@ -37,6 +37,7 @@ mod seeds;
 mod withheld;
 
 pub(crate) use closing::{AbsentShare, RefundProgress};
+pub(crate) use config::Config;
 pub(crate) use delays::ReturnDelays;
 pub(crate) use disabled::{DisabledState, game_disabled};
 pub(crate) use exclusion::{Exclusion, Exclusions};
@@ -48,54 +49,8 @@ pub(crate) use withheld::{WithheldCommitment, WithheldNumber};
 /// Refused buy-ins that are remembered, so that a repeated request gets the same refusal again.
 const REMEMBERED_REFUSALS: usize = 64;
 
-/// Configuration of a table, as it was created.
-#[derive(Debug, Clone)]
-pub(crate) struct Config {
-    pub name: String,
-    pub rules: RuleSet,
-    /// Canonical text of the rule set.
-    pub rule_set: String,
-    pub settings: TableSettings,
-    /// Canonical text of the settings.
-    pub settings_text: String,
-    /// Hash of the texts of rule set and settings, which is in the context of every hand.
-    pub rules_hash: [u8; 32],
-    pub seats: u8,
-    pub min_buy_in: Credits,
-    pub max_buy_in: Credits,
-    pub pause_ms: u32,
-    /// Time for which a seat may be held without being dealt in.
-    pub idle: Duration,
-}
-
-impl Config {
-    /// Time for seats to commit to entropy.
-    #[must_use]
-    pub(crate) fn commit_time(&self) -> Duration {
-        self.settings.commit_window()
-    }
-
-    /// Time for which a seat may be held without being dealt in, as it passes.
-    #[must_use]
-    pub(crate) fn idle_time(&self) -> Duration {
-        self.settings.scaled(self.idle)
-    }
-
-    /// Time between hands, as it passes.
-    #[must_use]
-    pub(crate) fn pause(&self) -> Duration {
-        self.settings.scaled(Duration::from_millis(self.pause_ms.into()))
-    }
-
-    /// Time for seats to reveal the entropy that they committed to.
-    #[must_use]
-    pub(crate) fn reveal_time(&self) -> Duration {
-        self.settings.reveal_window()
-    }
-}
-
 /// A taken seat.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Seat {
     pub player: PlayerId,
     /// Whether the house says that the player is its own.
@@ -114,11 +69,12 @@ pub(crate) struct Seat {
     pub idle_since: Option<UnixMicros>,
     /// Standing that the wallet last reported of the player; `None` where there is nothing to report
     /// them.
+    #[serde(with = "crate::stored::optional_message")]
     pub standing: Option<pb::StandingFound>,
 }
 
 /// Location of a seat's credits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Funding {
     /// The buy-in is pending at the wallet under this transfer.
     BuyingIn {
@@ -136,7 +92,7 @@ pub(crate) enum Funding {
 }
 
 /// Steps of closing a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Closing {
     Open,
     /// Closing was requested: no further hand starts.
@@ -152,7 +108,7 @@ pub(crate) enum Closing {
 }
 
 /// The table's part of the hand in play.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TableHand {
     pub id: HandId,
     /// Time at which the dealer's commitment was recorded.
@@ -162,6 +118,7 @@ pub(crate) struct TableHand {
     /// Round of commitments and reveals; `None` once the dealer has bound the seats' entropy.
     pub entropy_round: Option<EntropyRound>,
     /// Keys that players sign their decisions with, once the hand is sealed.
+    #[serde(with = "crate::stored::fixed_by_seat")]
     pub player_keys: BTreeMap<SeatNo, PlayerKey>,
     /// Positions of the records of the seats' reveals.
     pub reveals_at: BTreeMap<SeatNo, Position>,
@@ -171,18 +128,20 @@ pub(crate) struct TableHand {
     /// Time of the last commitment to entropy that was recorded while the hand was open; at first
     /// that of its opening.
     pub last_committed_at: UnixMicros,
+    #[serde(with = "crate::stored::optional_message")]
     pub settled: Option<Box<pb::HandSettled>>,
 }
 
 /// The dealer's commitment to a hand that has not started, and the time at which it was recorded.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct DealerPromise {
+    #[serde(with = "crate::stored::message")]
     pub commitment: Commitment,
     pub at: UnixMicros,
 }
 
 /// State of a table after some event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub id: TableId,
     pub config: Config,
@@ -203,9 +162,11 @@ pub(crate) struct Table {
     pub dealer_commitments: BTreeMap<u64, DealerPromise>,
     /// The dealer's last commitment on record, which it is shown when it is asked for the next. It is
     /// for the number before that.
+    #[serde(with = "crate::stored::shared_message")]
     pub last_promise: Option<Arc<Commitment>>,
     /// Seats' commitments to entropy by hand number: of hands to come and of one that is not
     /// sealed.
+    #[serde(with = "crate::stored::pairs_by_number")]
     pub seat_commitments: BTreeMap<u64, SeatCommitments>,
     /// Burnt numbers whose withheld entropy may still be opened, by hand number.
     pub withheld: BTreeMap<u64, WithheldNumber>,
@@ -221,6 +182,7 @@ pub(crate) struct Table {
     /// Whether no hand starts until an operator says so.
     pub disabled: DisabledState,
     /// Latest refusals of buy-ins by the wallet, by transfer.
+    #[serde(with = "crate::stored::message_pairs")]
     pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
     /// Players of the last hand.
     pub last_roster: Vec<PlayerId>,
@@ -229,6 +191,7 @@ pub(crate) struct Table {
     /// Progress of a refund of the pots that takes several transfers.
     pub refund_progress: Option<RefundProgress>,
     /// Effects that have stopped and wait for an operator.
+    #[serde(with = "crate::stored::pairs")]
     pub stops: Stops,
     /// Counts of the records of the table's own stream since the last hand ended.
     pub record_counts: RecordCounts,
@@ -254,30 +217,9 @@ impl Table {
         created: &pb::TableCreated,
         at: UnixMicros,
     ) -> Result<Table, Corrupt> {
-        let rules = RuleSet::from_canonical(&created.rule_set)
-            .map_err(|error| Corrupt(error.to_string()))?;
-        let settings = TableSettings::from_canonical(&created.settings)
-            .map_err(|error| Corrupt(error.to_string()))?;
-        let seats =
-            u8::try_from(created.seats).map_err(|_| Corrupt("too many seats".to_owned()))?;
         Ok(Table {
             id,
-            config: Config {
-                name: created.name.clone(),
-                rules,
-                rule_set: created.rule_set.clone(),
-                settings,
-                settings_text: created.settings.clone(),
-                rules_hash: fairness::rules_hash(&created.rule_set, &created.settings),
-                seats,
-                min_buy_in: wire::field::credits("min_buy_in", created.min_buy_in)?,
-                max_buy_in: wire::field::credits("max_buy_in", created.max_buy_in)?,
-                pause_ms: created.pause_ms,
-                idle: Duration::from_secs(u64::from(match created.idle_seconds {
-                    0 => 600,
-                    seconds => seconds,
-                })),
-            },
+            config: Config::try_from(created)?,
             seats: BTreeMap::new(),
             sabacc_pot: Credits::ZERO,
             carried_pot: Credits::ZERO,

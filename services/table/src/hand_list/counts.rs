@@ -4,12 +4,13 @@ use proto::audit::v1 as pb;
 use proto::table::v1::ActivityKind;
 
 use super::index::{Outcome, SeedState};
+use serde::{Deserialize, Serialize};
 
 /// Parts of a rate.
 const MILLION: u128 = 1_000_000;
 
 /// Counts of hand numbers. None of them overflows: each counts records of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Counts {
     /// Numbers that have started or were skipped.
     pub numbers: u64,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use eventlog::{Event, Position};
 use primitives::{PlayerId, StreamId, TableId, UnixMicros};
 use proto::event::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::records::{HandEvent, TableEvent, TableSubject};
 use wire::{TableRecord, field};
 
@@ -16,7 +17,7 @@ use super::counts::Counts;
 use crate::people::registry::EventLocation;
 
 /// All hand numbers of a log.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HandIndex {
     /// Records of the log that were folded.
     pub(super) log_size: u64,
@@ -28,7 +29,7 @@ pub(crate) struct HandIndex {
 }
 
 /// Hand numbers of one table.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct TableHands {
     /// Highest number that has started.
     pub started: u64,
@@ -40,14 +41,14 @@ pub(super) struct TableHands {
 }
 
 /// Hands of one player.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct PlayerHands {
     pub counts: Counts,
     pub tables: BTreeMap<TableId, PlayerAtTable>,
 }
 
 /// Hands of one player at one table.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct PlayerAtTable {
     pub counts: Counts,
     /// Numbers that the player was dealt into: first and last of each stretch, ascending.
@@ -55,7 +56,7 @@ pub(super) struct PlayerAtTable {
 }
 
 /// End of a hand number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Outcome {
     InPlay,
     Played,
@@ -66,7 +67,7 @@ pub(super) enum Outcome {
 }
 
 /// State of a seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum SeedState {
     Owed,
     Opened,
@@ -74,7 +75,7 @@ pub(super) enum SeedState {
 }
 
 /// Whether a hand was suspended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Suspension {
     Never,
     Now,
@@ -82,6 +83,7 @@ pub(super) enum Suspension {
 }
 
 /// Entry of a hand number, or of several that were skipped.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Hand {
     /// Last number of the entry.
     pub last: u64,
@@ -99,14 +101,14 @@ pub(super) struct Hand {
 }
 
 /// Seat and player of a hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     pub seat: u32,
     pub player: PlayerId,
 }
 
 /// Seat that withheld its entropy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Withheld {
     pub place: Place,
     /// It was opened after the burn.

@@ -11,6 +11,7 @@ use proto::event::v1 as event;
 use proto::event::v1::EventType;
 use proto::table::v1 as pb;
 use rules::RuleSet;
+use serde::{Deserialize, Serialize};
 use wire::{TableRecord, field};
 
 use super::Filter;
@@ -23,7 +24,7 @@ pub(super) const MAX_CLOSINGS: usize = 4096;
 
 /// Open tables of a log, and the changes of the list by their numbers. A change has the number of its
 /// record, counted from 1.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LobbyIndex {
     log_size: u64,
     tables: BTreeMap<TableId, ListedTable>,
@@ -38,18 +39,20 @@ pub(crate) struct LobbyIndex {
 }
 
 /// An open table.
+#[derive(Serialize, Deserialize)]
 pub(super) struct ListedTable {
     pub terms: TableTerms,
     seats: BTreeMap<u32, PlayerId>,
     /// Number of bots in the seats when the table changed last.
     bots_sent: u32,
     hand_no: u64,
+    #[serde(with = "crate::stored::optional_message")]
     disabled: Option<pb::Disabled>,
     changed: u64,
 }
 
 /// Properties of a table that never change.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct TableTerms {
     name: String,
     pub variant: String,
@@ -60,6 +63,7 @@ pub(super) struct TableTerms {
 }
 
 /// A change of the list.
+#[derive(Serialize, Deserialize)]
 enum ListChange {
     /// A table opened, somebody came or left, was marked as a bot or not, or it was disabled or
     /// enabled.

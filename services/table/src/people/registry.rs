@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use eventlog::Position;
 use primitives::{DisputeId, HandId, PlayerId, StreamId, TableId, UnixMicros};
 use proto::event::v1::{self as pb, SealedPayload};
+use serde::{Deserialize, Serialize};
 use wire::records::{PersonEvent, TableSubject};
 use wire::{TableRecord, field};
 
@@ -16,7 +17,7 @@ use super::sign_ins::SignIns;
 use crate::table::Corrupt;
 
 /// Everything that is recorded about people.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Registry {
     people: BTreeMap<PlayerId, Person>,
     disputes: BTreeMap<DisputeId, Dispute>,
@@ -26,9 +27,10 @@ pub(crate) struct Registry {
 }
 
 /// Records of a player, apart from their hands.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Person {
     /// Last name that the player chose, sealed, and the place of its record.
+    #[serde(with = "crate::stored::optional_message_pair")]
     pub named: Option<(SealedPayload, RecordPlace)>,
     pub erased: bool,
     /// Whether the house says that a program plays for the player, and the place of its record;
@@ -41,7 +43,7 @@ pub(crate) struct Person {
 }
 
 /// A dispute, without its words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     pub id: DisputeId,
     pub player: PlayerId,
@@ -51,11 +53,14 @@ pub(crate) struct Dispute {
     /// Counts all disputes from 1 in the order of their opening.
     pub number: u64,
     /// SHA-256 of the evidence, if there is any.
+    #[serde(with = "crate::stored::optional_fixed")]
     pub evidence: Option<[u8; 32]>,
     /// SHA-256 of the contents of the room's own bundle, if it had one.
+    #[serde(with = "crate::stored::optional_fixed")]
     pub bundle: Option<[u8; 32]>,
     pub opened_at: UnixMicros,
     /// Verdict of an auditor, and its time.
+    #[serde(with = "crate::stored::optional_enum_pair")]
     pub answered: Option<(DisputeVerdict, UnixMicros)>,
 }
 
@@ -68,7 +73,7 @@ pub(crate) struct EventLocation {
 }
 
 /// Position and time of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct RecordPlace {
     pub position: Position,
     pub at: UnixMicros,

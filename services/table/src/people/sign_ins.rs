@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use primitives::{PlayerId, RequestId, UnixMicros};
 use proto::event::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::field;
 
 use super::refresh_token::RefreshToken;
@@ -21,7 +22,7 @@ pub(crate) const REFRESH_LIFETIME: Duration = Duration::from_hours(30 * 24);
 pub(super) const DAY_MICROS: u64 = 86_400_000_000;
 
 /// Guests, and tokens that were revoked.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct SignIns {
     guests: BTreeMap<PlayerId, Guest>,
     /// Revocations by their numbers, which count all that were ever recorded.
@@ -33,11 +34,12 @@ pub(crate) struct SignIns {
 }
 
 /// A guest's way in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Guest {
     /// Number of refresh tokens that were used.
     pub generation: u64,
     /// SHA-256 of the newest refresh token.
+    #[serde(with = "crate::stored::fixed")]
     sha256: [u8; 32],
     /// The refresh token before it, and the request that it was used with.
     used: Option<UsedToken>,
@@ -46,14 +48,15 @@ pub(crate) struct Guest {
     is_revoked: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct UsedToken {
+    #[serde(with = "crate::stored::fixed")]
     sha256: [u8; 32],
     request: RequestId,
 }
 
 /// Tokens that were revoked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Revocation {
     pub tokens: RevokedTokens,
     /// Time from which no such token can be good.
@@ -61,7 +64,7 @@ pub(crate) struct Revocation {
 }
 
 /// Tokens of a revocation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RevokedTokens {
     Id(String),
     Subject { subject: String, issued_until: UnixMicros },

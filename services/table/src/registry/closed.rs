@@ -8,6 +8,7 @@ use std::sync::Arc;
 use eventlog::Version;
 use primitives::TableId;
 use proto::common::v1::ErrorReason;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, mpsc};
 use wire::{ApiRefusal, TableRecord, api_refusal, status};
 
@@ -20,7 +21,7 @@ use crate::table::{Closing, Table};
 pub(super) const MAX_READS: usize = 4;
 
 /// Facts that are kept of a closed table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClosedTable {
     pub hand_no: u64,
     pub sequence: u64,

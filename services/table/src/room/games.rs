@@ -6,15 +6,16 @@ use std::sync::Arc;
 use primitives::UnixMicros;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::TableRecord;
 use wire::records::RoomEvent;
 
 /// The newest word on each game that was ever disabled.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Games(BTreeMap<String, GameState>);
 
 /// The newest word on a game, and when it was recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GameState {
     pub is_disabled: bool,
     pub reason: Arc<str>,

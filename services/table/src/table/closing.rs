@@ -7,9 +7,10 @@ use proto::event::v1 as pb;
 
 use super::{Closing, Corrupt, Funding, Table, seat_no};
 use crate::effects::Effect;
+use serde::{Deserialize, Serialize};
 
 /// Pending share of the pots for a player who has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AbsentShare {
     pub share: Credits,
     /// Transfer id, where it is not the first one.
@@ -19,7 +20,7 @@ pub(crate) struct AbsentShare {
 }
 
 /// Progress of a refund in several transfers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RefundProgress {
     /// Credits in both pots before the refund.
     pub pots: Credits,

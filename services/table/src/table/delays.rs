@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
+use serde::{Deserialize, Serialize};
 use wire::{ApiRefusal, api_refusal};
 
 use super::Table;
@@ -25,11 +26,11 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
 const MAX_REMEMBERED: usize = 1024;
 
 /// Players with a delay.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReturnDelays(BTreeMap<PlayerId, Record>);
 
 /// Delay of one player.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Record {
     /// At least one.
     times: u32,

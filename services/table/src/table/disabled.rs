@@ -9,6 +9,7 @@ use primitives::UnixMicros;
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use super::{Closing, Table};
@@ -16,17 +17,18 @@ use crate::effects::Effect;
 use crate::room::games::{GameState, Games};
 
 /// Whether a table is disabled, by its own stream and by what the room says of its game.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct DisabledState {
     recorded: Option<RecordedDisable>,
     /// Time at which the table was enabled again last.
     enabled_at: UnixMicros,
     /// The room's word on the game; `None` where the game was never disabled. In memory alone.
+    #[serde(skip)]
     game: Option<GameState>,
 }
 
 /// Disabling of a table as its stream says it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct RecordedDisable {
     reason: String,
     at: UnixMicros,

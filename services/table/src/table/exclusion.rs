@@ -19,6 +19,7 @@ use std::time::Duration;
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as pb;
+use serde::{Deserialize, Serialize};
 use wire::{ApiRefusal, BadField, api_refusal};
 
 use super::Table;
@@ -31,11 +32,11 @@ const REVEALED_FOR_A_STEP: u32 = 20;
 const MAX_REMEMBERED: usize = 1024;
 
 /// Players who have withheld at a table, and have not revealed often enough since.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exclusions(BTreeMap<PlayerId, Exclusion>);
 
 /// Steps of one player, and the last exclusion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exclusion {
     /// At least 1.
     pub step: u32,

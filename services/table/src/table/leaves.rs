@@ -6,12 +6,14 @@ use proto::common::v1::MoveKind;
 use proto::event::v1 as pb;
 
 use super::{Corrupt, Table, TableHand, seat_no};
+use serde::{Deserialize, Serialize};
 
 /// Leave that was asked for and that the rules have not taken yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PendingLeave {
     pub seat: SeatNo,
     /// The player's signature of their leave; empty if they have no key for the hand.
+    #[serde(with = "crate::stored::bytes")]
     pub signature: Vec<u8>,
 }
 

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::ErrorReason;
+use serde::{Deserialize, Serialize};
 use wire::records::{SeatEvent, TableEvent, TableSubject};
 use wire::{ApiRefusal, api_refusal};
 
@@ -40,14 +41,14 @@ const MAX_SIT_CHANGES: u32 = 4;
 const MAX_REFUSED_BUY_INS: u32 = 3;
 
 /// Records since counting began.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct RecordCounts {
     all: u32,
     by_player: BTreeMap<PlayerId, PlayerCounts>,
 }
 
 /// Counts of one player.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct PlayerCounts {
     records: u32,
     changes: u32,

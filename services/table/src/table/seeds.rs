@@ -10,12 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use primitives::{HandId, StreamId, UnixMicros};
+use serde::{Deserialize, Serialize};
 
 /// A seed that is not open yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PendingSeed {
     pub hand: HandId,
     /// The commitment that the seed must match.
+    #[serde(with = "crate::stored::message")]
     pub commitment: Commitment,
     /// Time from which on the dealer is asked for it; `None` while the hand is played.
     pub due: Option<UnixMicros>,
@@ -24,10 +26,10 @@ pub(crate) struct PendingSeed {
 }
 
 /// Pending seeds by hand and by due time. Clones share them until one changes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PendingSeeds(Arc<SeedIndex>);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct SeedIndex {
     by_hand: BTreeMap<u64, Arc<PendingSeed>>,
     due: BTreeSet<(UnixMicros, u64)>,

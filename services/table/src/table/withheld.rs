@@ -13,12 +13,13 @@ use proto::event::v1 as pb;
 
 use super::{Corrupt, Table, seat_no};
 use crate::entropy::BoundCommitment;
+use serde::{Deserialize, Serialize};
 
 /// Burnt numbers of a table whose entropy may still be opened; older ones are forgotten.
 const MAX_NUMBERS: usize = 64;
 
 /// Burnt number with its withheld commitments.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct WithheldNumber {
     pub id: HandId,
     pub bound: BoundCommitment,
@@ -27,9 +28,10 @@ pub(crate) struct WithheldNumber {
 }
 
 /// Commitment whose player was silent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct WithheldCommitment {
     pub player: PlayerId,
+    #[serde(with = "crate::stored::fixed")]
     pub commitment: ClientCommitment,
     /// Whether it was opened after the burn.
     pub is_opened: bool,
