@@ -156,7 +156,7 @@ EVENTS = {
     46: "EffectResumed", 47: "StandingFound", 48: "SeatExcluded", 49: "HandSuspended",
     50: "HandContinued", 51: "TableDisabled", 52: "TableEnabled", 60: "GuestSignedIn",
     61: "RefreshTokenUsed", 62: "TokensRevoked", 63: "GameDisabled", 64: "GameEnabled",
-    65: "PlayerMarked",
+    65: "PlayerMarked", 66: "RoomSnapshotTaken",
     100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed",
     103: "CardsOpened", 104: "SeedOpened", 105: "CommitmentsClosed", 106: "EntropyFailed",
     107: "OutcomesTested", 108: "BiasFound", 109: "PromisesLost", 200: "AccountOpened",

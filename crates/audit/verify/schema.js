@@ -97,6 +97,7 @@ RefreshTokenUsed generation:u64=1 refresh_sha256:bytes=2 request_id:bytes=3
 TokensRevoked token_id:string|tokens=1 subject:string|tokens=2 issued_until_micros:u64=3 forget_micros:u64=4 cause:enum=5 reason:string=6 padding:bytes=7
 GameDisabled variant:string=1 reason:string=2
 GameEnabled variant:string=1 reason:string=2
+RoomSnapshotTaken size:u64=1 sha256:bytes=2
 DisputeOpened player_id:bytes=1 table_id:bytes=2 hand_no:u64=3 hand_id:bytes=4 evidence_sha256:bytes=5 bundle_sha256:bytes=6
 DisputeAnswered verdict:enum=1
 
@@ -122,7 +123,7 @@ PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted Entr
 32 SeedRefused PlayerNamed PlayerErased DisputeOpened DisputeStated DisputeAnswered DisputeReasoned SeatRenamed
 45 EffectStopped EffectResumed StandingFound SeatExcluded HandSuspended HandContinued
 TableDisabled TableEnabled
-60 GuestSignedIn RefreshTokenUsed TokensRevoked GameDisabled GameEnabled PlayerMarked
+60 GuestSignedIn RefreshTokenUsed TokensRevoked GameDisabled GameEnabled PlayerMarked RoomSnapshotTaken
 100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened CommitmentsClosed EntropyFailed OutcomesTested BiasFound PromisesLost
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected

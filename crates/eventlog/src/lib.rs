@@ -58,7 +58,8 @@ pub use mem::{Fault, MemStore};
 pub use pages::Pages;
 pub use pg::{
     ConnectError, FIRST_PROJECTION_PARAMETER, MigrateError, PgStore, PoolSizes, Projection,
-    drop_idle, migrate, migrate_with, with_statement_timeout, with_timeout,
+    SnapshotPlace, Snapshots, drop_idle, migrate, migrate_with, with_statement_timeout,
+    with_timeout,
 };
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;

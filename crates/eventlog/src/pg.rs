@@ -36,6 +36,7 @@ mod groups;
 mod migrate;
 mod projection;
 mod rows;
+mod snapshots;
 mod sql;
 mod writer_pool;
 
@@ -53,6 +54,7 @@ pub use archive::{remove, restore};
 pub use error::{ConnectError, MigrateError, with_statement_timeout, with_timeout};
 pub use migrate::{migrate, migrate_with};
 pub use projection::{FIRST_PROJECTION_PARAMETER, Projection};
+pub use snapshots::{SnapshotPlace, Snapshots};
 
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;

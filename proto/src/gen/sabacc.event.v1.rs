@@ -579,6 +579,17 @@ pub struct GameEnabled {
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
 }
+/// Room stream: the state of all tables and people as of the first `size` events of the log was written down, so that the
+/// service starts without reading them. Whoever folds these events gets the same state.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RoomSnapshotTaken {
+    /// Number of events that the state is of, at most the position of this event.
+    #[prost(uint64, tag = "1")]
+    pub size: u64,
+    /// 32 bytes: SHA-256 of the snapshot.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub sha256: ::prost::bytes::Bytes,
+}
 /// Table stream: the table exists.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TableCreated {
@@ -1239,6 +1250,8 @@ pub enum EventType {
     GameEnabled = 64,
     /// PlayerMarked
     PlayerMarked = 65,
+    /// RoomSnapshotTaken
+    RoomSnapshotTaken = 66,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -1348,6 +1361,7 @@ impl EventType {
             Self::GameDisabled => "EVENT_TYPE_GAME_DISABLED",
             Self::GameEnabled => "EVENT_TYPE_GAME_ENABLED",
             Self::PlayerMarked => "EVENT_TYPE_PLAYER_MARKED",
+            Self::RoomSnapshotTaken => "EVENT_TYPE_ROOM_SNAPSHOT_TAKEN",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -1430,6 +1444,7 @@ impl EventType {
             "EVENT_TYPE_GAME_DISABLED" => Some(Self::GameDisabled),
             "EVENT_TYPE_GAME_ENABLED" => Some(Self::GameEnabled),
             "EVENT_TYPE_PLAYER_MARKED" => Some(Self::PlayerMarked),
+            "EVENT_TYPE_ROOM_SNAPSHOT_TAKEN" => Some(Self::RoomSnapshotTaken),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),

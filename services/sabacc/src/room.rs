@@ -21,7 +21,7 @@ use merkle::note::VerifierKey;
 use postgres_launcher::{Postgres, PostgresError};
 use primitives::{Credits, PlayerId};
 use sabacc_dealer::fixed_seeds::FixedSeeds;
-use sabacc_table::config::{GUESTS_PER_DAY, GuestConfig};
+use sabacc_table::config::{GUESTS_PER_DAY, GuestConfig, SNAPSHOT_EVENTS};
 use sabacc_table::development::Development;
 use sabacc_wallet::config::StartingCredits;
 use system::secret::Secret;
@@ -241,7 +241,14 @@ impl Room {
         let guests = guests.map(|issuer| GuestConfig { issuer, per_day: GUESTS_PER_DAY });
         let development =
             Development { time_scale: self.time_scale, fixed_seed: self.folder.fixed_seed() };
-        let config = sabacc_table::config::Config { service, people_keys, guests, development };
+        let snapshot_events = SNAPSHOT_EVENTS;
+        let config = sabacc_table::config::Config {
+            service,
+            people_keys,
+            guests,
+            snapshot_events,
+            development,
+        };
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::service::run(config, table, drain, take_over).await?)
         });

@@ -57,6 +57,7 @@ use crate::registry::ClosedTable;
 use crate::room::RoomActivity;
 use crate::room::games::Games;
 use crate::room_delay::{DelayWindow, RoomDelay};
+use crate::snapshot::SnapshotPolicy;
 use crate::state::{RecoveredState, TableState};
 use author::EntryAuthor;
 pub(crate) use author::SERVICE_ACTOR;
@@ -148,6 +149,7 @@ pub(crate) struct Dependencies {
     pub activity: Arc<RoomActivity>,
     /// Lists of players' hands.
     pub player_hands: PlayerHands,
+    pub snapshots: SnapshotPolicy,
     /// Marks of the tables that are opened from now on.
     pub development: Development,
 }
@@ -257,6 +259,7 @@ impl Actor {
             activity,
             player_hands: _,
             // What a table was opened with is in its settings.
+            snapshots: _,
             development: _,
         } = dependencies;
         let mut publisher = Publisher::new(state.table.id, directory.clone());

@@ -14,6 +14,8 @@ pub struct Config {
     pub people_keys: Keyring,
     /// Guests of a room for play money; `None`: the room has none.
     pub guests: Option<GuestConfig>,
+    /// Events after which a snapshot is taken: a start reads no more than about these.
+    pub snapshot_events: u64,
     /// Marks of a room for developers. No setting has them.
     pub development: Development,
 }
@@ -25,6 +27,9 @@ pub struct GuestConfig {
     /// New guests a day.
     pub per_day: u32,
 }
+
+/// Events after which a snapshot is taken, unless a setting says another number: 0.7 s of a start.
+pub const SNAPSHOT_EVENTS: u64 = 100_000;
 
 /// New guests a day, unless a setting says another number.
 pub const GUESTS_PER_DAY: u32 = 2000;
@@ -40,9 +45,12 @@ impl Config {
         ServiceConfig::require(Service::Table, &mut settings);
         let people_keys = Keyring::read(&mut settings, "people_key", "people_key_previous");
         let guests = GuestConfig::read(&mut settings);
+        let snapshot_events =
+            settings.number("snapshot_events", 1000..=100_000_000, SNAPSHOT_EVENTS);
         settings.finish()?;
         let people_keys = people_keys.expect("without it the settings were refused");
-        Ok(Config { service, people_keys, guests, development: Development::default() })
+        let development = Development::default();
+        Ok(Config { service, people_keys, guests, snapshot_events, development })
     }
 }
 

@@ -71,6 +71,7 @@ mod room;
 mod room_delay;
 pub mod service;
 mod settle;
+mod snapshot;
 mod standing;
 mod start;
 mod state;

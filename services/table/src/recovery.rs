@@ -1,6 +1,6 @@
 //! Recovery of tables from the log, after a restart or a change of owner.
 //!
-//! The log is read once, from its beginning. Every table is folded, and the events of its hand in
+//! The log is read once, from its newest [`snapshot`] or from its beginning. Every table is folded, and the events of its hand in
 //! play are kept. The faces of hidden cards are in no log of the table service. The dealer is asked
 //! for them, which its record shows as a recovery, and the hand is replayed from its events. Where
 //! the dealer does not give them, or gives others than its own roots say, the hand stands still
@@ -13,13 +13,17 @@
 //! Specification: fairness/SPEC.md §3.9.
 
 mod cards;
+mod fold;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{Log, Position, ReadError, StreamId};
-use primitives::{HandId, PlayerId, TableId, UnixMicros};
+use eventlog::{Log, Position, ReadError, Reader, Snapshots};
+#[cfg(test)]
+use primitives::StreamId;
+use primitives::{PlayerId, TableId, UnixMicros};
 use proto::table::v1::table_update::What;
 use serde::{Deserialize, Serialize};
 use wire::TableRecord;
@@ -32,14 +36,20 @@ use crate::hand_list::index::HandIndex;
 use crate::lobby::LobbyIndex;
 use crate::lost_cards::LostCards;
 use crate::peers::Peers;
-use crate::people::registry::{self, EventLocation, RecordPlace, Registry};
+#[cfg(test)]
+use crate::people::registry::EventLocation;
+use crate::people::registry::{RecordPlace, Registry};
 use crate::proof::Faces;
 use crate::publish::{PublishedEvent, PublishedKind};
 use crate::registry::ClosedTable;
 use crate::room::games::Games;
-use crate::state::{self, PriorState, RecoveredState, TableState};
-use crate::table::{Closing, Table};
-use crate::updates;
+use crate::snapshot::{self, Snapshot};
+use crate::state::{RecoveredState, TableState};
+use crate::table::Table;
+pub(crate) use fold::LogFold;
+
+/// Events that are folded before other tasks get their turn.
+const EVENTS_PER_YIELD: usize = 64;
 
 /// A table as the log describes it.
 #[derive(Serialize, Deserialize)]
@@ -81,6 +91,11 @@ pub(crate) enum FoldError {
     Read(#[from] ReadError),
     #[error("the table log is damaged at position {position}: {why}")]
     Corrupt { position: u64, why: String },
+    #[error(
+        "the table log was cut at position {cut}, and no snapshot from there on is stored that the \
+         log vouches for: put the archive back with `sabacc archive restore FILE`, the newest first"
+    )]
+    NoSnapshot { cut: u64 },
 }
 
 /// Everything that the log was folded into.
@@ -95,34 +110,40 @@ pub(crate) struct FoldedLog {
     pub lobby: LobbyIndex,
 }
 
-/// Folds the whole log.
-pub(crate) async fn fold(log: &Log) -> Result<FoldedLog, FoldError> {
-    let LogFold { tables, closed, people, games, hands, lobby, streams: _, created: _, only: _ } =
-        read(log, LogFold::default()).await?;
-    Ok(FoldedLog { tables: tables.into_values().collect(), closed, people, games, hands, lobby })
+/// Folds the whole log, from its newest snapshot where there is one.
+pub(crate) async fn fold(log: &Log, snapshots: Option<&Snapshots>) -> Result<FoldedLog, FoldError> {
+    let Snapshot { size, state } = snapshot::newest_or_none(log.reader(), snapshots).await?;
+    Ok(read(log.reader(), state, size..log.size()).await?.finish())
 }
 
 /// Folds one table out of the log.
-pub(crate) async fn fold_table(log: &Log, id: TableId) -> Result<RecoveredTable, FoldError> {
-    let only = LogFold { only: Some(id), ..LogFold::default() };
-    let recovered = read(log, only).await?.tables.into_values().next();
-    recovered.ok_or_else(|| FoldError::Corrupt {
-        position: 0,
-        why: format!("table {id} is not in it, or is closed"),
-    })
+pub(crate) async fn fold_table(
+    log: &Log,
+    snapshots: Option<&Snapshots>,
+    id: TableId,
+) -> Result<RecoveredTable, FoldError> {
+    let Snapshot { size, state } = snapshot::newest_or_none(log.reader(), snapshots).await?;
+    read(log.reader(), state.retain_table(id), size..log.size()).await?.finish_table(id)
 }
 
-/// Folds the log up to its size at the time of the call.
-async fn read(log: &Log, mut folding: LogFold) -> Result<LogFold, FoldError> {
-    let mut pages = log.reader().pages(Position(0)..Position(log.size()));
+/// Folds a range of the log.
+pub(crate) async fn read(
+    log: &Reader,
+    mut state: LogFold,
+    range: Range<u64>,
+) -> Result<LogFold, FoldError> {
+    let mut pages = log.pages(Position(range.start)..Position(range.end));
     while let Some(page) = pages.next().await? {
-        for event in &page {
-            folding
-                .apply(event)
-                .map_err(|why| FoldError::Corrupt { position: event.position.0, why })?;
+        for events in page.chunks(EVENTS_PER_YIELD) {
+            for event in events {
+                state
+                    .apply(event)
+                    .map_err(|why| FoldError::Corrupt { position: event.position.0, why })?;
+            }
+            tokio::task::yield_now().await;
         }
     }
-    Ok(folding)
+    Ok(state)
 }
 
 /// Recovers one table from events, with a dealer that answers at once or not at all. The error
@@ -149,190 +170,20 @@ pub(crate) fn recover_at_once(
 pub(crate) fn recovered_table(
     events: impl IntoIterator<Item = (StreamId, TableRecord, UnixMicros)>,
 ) -> Result<RecoveredTable, ClosedTable> {
-    let mut folding = LogFold::default();
+    let events: Vec<_> = events.into_iter().collect();
+    let (mut folding, mut restored) = (LogFold::default(), LogFold::default());
+    let half = events.len() / 2;
     for ((stream, event, at), position) in events.into_iter().zip(0..) {
         let place = EventLocation { stream, position: Position(position), at };
-        folding.apply_recorded(place, event).unwrap();
-    }
-    let recovered = folding.tables.into_values().next();
-    recovered.ok_or_else(|| folding.closed.into_values().next().unwrap())
-}
-
-#[derive(Default, Serialize, Deserialize)]
-struct LogFold {
-    /// Tables by the order of their creation.
-    tables: BTreeMap<usize, RecoveredTable>,
-    /// Number of the table that a stream belongs to, as its own or as one of its hands': also of
-    /// closed ones, which are in `tables` no more.
-    streams: BTreeMap<StreamId, usize>,
-    /// Number of tables created so far.
-    created: usize,
-    closed: BTreeMap<TableId, ClosedTable>,
-    people: Registry,
-    games: Games,
-    /// All hand numbers, unless only one table is wanted.
-    hands: HandIndex,
-    /// All open tables, unless only one is wanted.
-    lobby: LobbyIndex,
-    /// The only table to fold, where not all are wanted.
-    #[serde(skip)]
-    only: Option<TableId>,
-}
-
-impl LogFold {
-    /// Whether a stream is a table's own or one of its hands'.
-    fn is_of(&self, table: TableId, stream: StreamId) -> bool {
-        stream == table.into() || self.streams.contains_key(&stream)
-    }
-
-    fn apply(&mut self, event: &eventlog::Event) -> Result<(), String> {
-        let place =
-            EventLocation { stream: event.stream, position: event.position, at: event.recorded_at };
-        match wire::clock::parse(event) {
-            Ok(None) => {}
-            Ok(Some(_)) => return Ok(()),
-            Err(error) => return self.mark_corrupt(place, error.to_string()),
-        }
-        match TableRecord::try_from(event) {
-            Ok(recorded) => self.apply_recorded(place, recorded),
-            Err(error) => self.mark_corrupt(place, error.to_string()),
+        folding.apply_recorded(place, event.clone()).unwrap();
+        restored.apply_recorded(place, event).unwrap();
+        if position == half as u64 {
+            restored = snapshot::restored(&restored);
         }
     }
-
-    fn apply_recorded(
-        &mut self,
-        place: EventLocation,
-        recorded: TableRecord,
-    ) -> Result<(), String> {
-        if self.only.is_none() {
-            self.hands.evolve(place, &recorded);
-            self.lobby.evolve(place, &recorded);
-        }
-        if self.is_after_corruption(place.stream, &recorded) {
-            return Ok(());
-        }
-        self.evolve(place, recorded).or_else(|why| self.mark_corrupt(place, why))
-    }
-
-    /// Marks the table of a stream as corrupt, unless it is closed; an error where the stream belongs
-    /// to no table.
-    fn mark_corrupt(
-        &mut self,
-        EventLocation { stream, position, at: _ }: EventLocation,
-        why: String,
-    ) -> Result<(), String> {
-        if self.only.is_some_and(|only| !self.is_of(only, stream)) {
-            return Ok(());
-        }
-        let Some(number) = self.streams.get(&stream) else { return Err(why) };
-        let Some(recovered) = self.tables.get_mut(number) else { return Ok(()) };
-        recovered.corruption.get_or_insert(Corruption { position, why });
-        Ok(())
-    }
-
-    /// Whether a record belongs to a table that is corrupt already. Hands that the table has
-    /// started since are followed, so that their records are recognised.
-    fn is_after_corruption(&mut self, stream: StreamId, recorded: &TableRecord) -> bool {
-        let table = if let TableRecord::HandOpened(opened) = recorded {
-            wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from)
-        } else {
-            stream
-        };
-        let number = self.streams.get(&stream).or_else(|| self.streams.get(&table)).copied();
-        let recovered = number.and_then(|number| Some((number, self.tables.get(&number)?)));
-        let Some((number, _)) = recovered.filter(|(_, recovered)| recovered.corruption.is_some())
-        else {
-            return false;
-        };
-        self.streams.insert(stream, number);
-        if let TableRecord::HandStarted(started) = recorded
-            && let Ok(hand) = wire::field::id::<HandId>("hand_id", &started.hand_id)
-        {
-            self.streams.insert(hand.into(), number);
-        }
-        true
-    }
-
-    /// Adds a table that is new.
-    fn add(&mut self, stream: StreamId, table: Table) {
-        self.streams.insert(stream, self.created);
-        self.tables.insert(self.created, RecoveredTable::new(table));
-        self.created += 1;
-    }
-
-    fn evolve(&mut self, place: EventLocation, recorded: TableRecord) -> Result<(), String> {
-        let EventLocation { stream, position, at } = place;
-        if self.only.is_some_and(|only| !self.is_of(only, stream)) {
-            return Ok(());
-        }
-        if registry::is_about_people(&recorded) {
-            return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
-        }
-        if let TableSubject::Room(event) = recorded.subject() {
-            if stream != StreamId::ROOM {
-                return Err("an event of the room in another stream".to_owned());
-            }
-            self.games.evolve(event, at);
-            return Ok(());
-        }
-        if let TableRecord::TableCreated(created) = &recorded {
-            let opened = Table::open(TableId(stream.0), created, at);
-            self.add(stream, opened.map_err(|bad| bad.to_string())?);
-            return Ok(());
-        }
-        let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
-        // Nothing is left to change at a table that is closed.
-        let Some(recovered) = self.tables.get_mut(&number) else { return Ok(()) };
-        let event = recorded.subject();
-        let before = PriorState::of(&recovered.table, stream, event);
-        let played = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
-        recovered.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
-        let noted = recovered.table.note_position(stream, &recorded, position);
-        noted.map_err(|bad| bad.to_string())?;
-        recovered.note_shown(event, position);
-        let hand = recovered.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
-        if let (TableRecord::HandStarted(_), Some(hand)) = (&recorded, hand) {
-            self.streams.insert(hand, number);
-            recovered.hand_records.clear();
-        }
-        if let TableRecord::HandOpened(opened) = &recorded {
-            recovered.inherited_state = recovered.table.inherited_state(opened);
-        }
-        if hand.is_none() {
-            recovered.hand_records.clear();
-        }
-        let own = StreamId::from(recovered.table.id);
-        for stream in [Some(stream), played].into_iter().flatten() {
-            let over = stream != own && hand != Some(stream);
-            let awaits_seed = recovered.table.seeds.in_stream(stream).is_some();
-            if over && !awaits_seed && !recovered.table.may_be_opened(stream) {
-                self.streams.remove(&stream);
-            }
-        }
-        if recovered.table.closing == Closing::Closed && recovered.table.seeds.is_empty() {
-            self.closed.insert(recovered.table.id, ClosedTable::of(&recovered.table));
-            self.tables.remove(&number);
-            return Ok(());
-        }
-        if hand.is_none() {
-            return Ok(());
-        }
-        let is_public = updates::is_published(event) && !state::is_hand_update(event);
-        let public_update = if is_public {
-            let update = state::public_update(&recovered.table, event, before);
-            Some(Box::new(update.map_err(|bad| bad.to_string())?))
-        } else {
-            None
-        };
-        let sequence = recovered.table.sequence;
-        if hand == Some(stream) {
-            let event = Some(Box::new(recorded));
-            recovered.hand_records.push(HandRecord { event, public_update, at, sequence });
-        } else if public_update.is_some() {
-            recovered.hand_records.push(HandRecord { event: None, public_update, at, sequence });
-        }
-        Ok(())
-    }
+    // A snapshot taken anywhere changes nothing.
+    assert_eq!(snapshot::text(&restored), snapshot::text(&folding));
+    snapshot::restored(&folding).finish_any()
 }
 
 impl RecoveredTable {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clocklog::Noticed;
-use eventlog::{AppendError, Entry, Recall, RequestKey, RequestLookup, StreamId};
+use eventlog::{AppendError, Entry, Log, Recall, RequestKey, RequestLookup, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -32,7 +32,7 @@ use crate::people::{People, PeopleError, PlayerKeys};
 use crate::player_hands;
 use crate::recovery::{FoldError, FoldedLog, RecoveredTable, fold};
 use crate::table::Table;
-use crate::{commands, room_delay};
+use crate::{commands, room_delay, snapshot};
 
 mod closed;
 mod games;
@@ -97,8 +97,9 @@ impl LogState for TableRegistry {
         }
     }
 
-    /// Writes the waiting entries and gives the log up; the tables stop.
+    /// Takes a last snapshot, writes the waiting entries and gives the log up; the tables stop.
     async fn close(&self) {
+        self.take_final_snapshot().await;
         self.closing.store(true, Ordering::Relaxed);
         self.dependencies.log.clone().close().await;
     }
@@ -112,7 +113,7 @@ impl TableRegistry {
         player_keys: PlayerKeys,
     ) -> Result<Arc<TableRegistry>, RecoverError> {
         let FoldedLog { tables: recovered, closed, people, games, hands, lobby } =
-            fold(&dependencies.log).await?;
+            fold(&dependencies.log, dependencies.snapshots.store.as_ref()).await?;
         dependencies.games.send_replace(games);
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
@@ -136,6 +137,8 @@ impl TableRegistry {
         tokio::spawn(hand_list::follow(log.clone(), registry.hand_list.clone(), activity));
         tokio::spawn(lobby::follow(log.clone(), registry.lobby.clone()));
         tokio::spawn(player_hands::follow(log, player_hands));
+        let policy = registry.dependencies.snapshots.clone();
+        tokio::spawn(snapshot::keep(Arc::downgrade(&registry), policy));
         for recovered in recovered {
             let id = recovered.table.id;
             let task = registry.register(id);
@@ -146,6 +149,16 @@ impl TableRegistry {
             tokio::spawn(Arc::clone(&registry).run_guarded(recovered, task));
         }
         Ok(registry)
+    }
+
+    /// The log that this process owns.
+    pub(crate) const fn log(&self) -> &Log {
+        &self.dependencies.log
+    }
+
+    /// Takes a snapshot of the tables and people, for the next start.
+    async fn take_final_snapshot(&self) {
+        snapshot::take_final(self, &self.dependencies.snapshots).await;
     }
 
     /// Bounds on what callers may cost.

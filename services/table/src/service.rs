@@ -38,6 +38,7 @@ use crate::recovery::FoldError;
 use crate::registry::{RecoverError, TableRegistry};
 use crate::repo::{self, Repo};
 use crate::room::{self, RoomActivity};
+use crate::snapshot::SnapshotPolicy;
 use crate::steps;
 
 pub use runner::RunError;
@@ -88,7 +89,7 @@ pub async fn run(
     drain: Drain,
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_keys, guests, development } = config;
+    let Config { service: config, people_keys, guests, snapshot_events, development } = config;
     let spec = Spec {
         name: SERVICE,
         title: "the table service",
@@ -109,6 +110,10 @@ pub async fn run(
         clock: Arc::clone(clock),
         receipt_key: Arc::new(ReceiptKey::new(key)),
         repo: Repo::new(&service.store),
+        snapshots: SnapshotPolicy {
+            store: Some(service.store.snapshots(LOG)),
+            interval: snapshot_events,
+        },
         player_keys: PlayerKeys {
             keys: SecretStore::postgres(url.expose(), SCHEMA).map_err(RunError::own)?,
             keyring: people_keys,
@@ -189,6 +194,7 @@ struct RegistryOpener {
     clock: Arc<SystemClock>,
     receipt_key: Arc<ReceiptKey>,
     repo: Repo,
+    snapshots: SnapshotPolicy,
     player_keys: PlayerKeys,
     guests: Option<Arc<GuestIssuer>>,
     activity: Arc<RoomActivity>,
@@ -232,6 +238,7 @@ impl RegistryOpener {
             games: Arc::default(),
             activity: Arc::clone(&self.activity),
             player_hands: PlayerHands::new(Some(self.repo.clone())),
+            snapshots: self.snapshots.clone(),
             development: self.development,
         };
         TableRegistry::open(dependencies, IdMaker::system(), self.player_keys.clone()).await

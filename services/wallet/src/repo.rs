@@ -27,7 +27,6 @@ mod history;
 mod read;
 mod rebuild;
 mod rows;
-mod snapshots;
 mod statement;
 mod table_reader;
 
@@ -35,7 +34,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{
-    MigrateError, PgStore, PipelinedCtes, Projection, ReadError, Source, drop_idle, with_timeout,
+    MigrateError, PgStore, PipelinedCtes, Projection, ReadError, Snapshots, Source, drop_idle,
+    with_timeout,
 };
 use sqlx::{Connection as _, PgPool};
 
@@ -125,6 +125,11 @@ impl Repo {
     #[must_use]
     pub fn new(store: &PgStore) -> Repo {
         Repo { pool: store.readers().clone() }
+    }
+
+    /// Snapshots of the ledger. The log decides whether they are believed: see `owner::load`.
+    pub(crate) fn snapshots(&self) -> Snapshots {
+        Snapshots::new(self.pool.clone(), LOG)
     }
 }
 

@@ -87,7 +87,9 @@ impl Fact {
             | EventType::StandingFound => Some(Fact::OfTable),
             EventType::TableDisabled => Some(Fact::TableDisabled),
             EventType::TableEnabled => Some(Fact::TableEnabled),
-            EventType::GameDisabled | EventType::GameEnabled => Some(Fact::OfRoom),
+            EventType::GameDisabled | EventType::GameEnabled | EventType::RoomSnapshotTaken => {
+                Some(Fact::OfRoom)
+            }
             EventType::HandOpened => Some(Fact::HandOpened),
             EventType::EntropyClosed => Some(Fact::EntropyClosed),
             EventType::EntropyRevealed => Some(Fact::EntropyRevealed),

@@ -14,6 +14,7 @@ use super::writer_pool::{connect_options, set_session};
 const MIGRATIONS: &[Migration] = &[
     (1, "log", include_str!("sql/0001_log.sql")),
     (2, "checkpoints", include_str!("sql/0002_checkpoints.sql")),
+    (3, "snapshots", include_str!("sql/0003_snapshots.sql")),
 ];
 
 /// First version of a service's own migrations.

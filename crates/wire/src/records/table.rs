@@ -68,7 +68,7 @@ table_record! {
         TokensRevoked PlayerMarked;
         sealed: PlayerNamed DisputeStated DisputeReasoned,
     /// Event of the stream of the room as a whole.
-    Room(RoomEvent): GameDisabled GameEnabled,
+    Room(RoomEvent): GameDisabled GameEnabled RoomSnapshotTaken,
 }
 
 impl SeatEvent<'_> {

@@ -330,7 +330,7 @@ async fn a_restart_changes_nothing() {
     let log = dependencies(&store).await.log;
     let (before, after) = table.log.split_at(table.log.len() / 2);
     write(&log, before).await;
-    let list = HandList::new(fold(&log).await.unwrap().hands);
+    let list = HandList::new(fold(&log, None).await.unwrap().hands);
     let activity = crate::room::activity(UnixMicros(0));
     let following = tokio::spawn(follow(log.clone(), list.clone(), Arc::clone(&activity)));
     write(&log, after).await;
@@ -359,7 +359,7 @@ async fn a_restart_changes_nothing() {
         let ended = counted(ActivityKind::HandsBurnt) + counted(ActivityKind::HandsPlayed);
         assert_eq!(ended, count("HandFinished"));
     }
-    let again = HandList::new(fold(&dependencies(&store).await.log).await.unwrap().hands);
+    let again = HandList::new(fold(&dependencies(&store).await.log, None).await.unwrap().hands);
     assert_eq!(again.page(scope, None, 500).unwrap(), page);
     assert_eq!(page.log_size, table.log.len() as u64);
     assert!(counts(&page).burnt > 0);

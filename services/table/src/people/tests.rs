@@ -59,7 +59,7 @@ impl Fixture {
     /// Recovers people from the log.
     async fn people(&self) -> Result<Arc<People>, PeopleError> {
         let log = self.log().await;
-        let folded = fold(&log).await.unwrap();
+        let folded = fold(&log, None).await.unwrap();
         let previous: Vec<_> = self.previous.iter().map(|key| (*key).into()).collect();
         let player_keys = PlayerKeys {
             keys: self.keys.clone(),
@@ -286,7 +286,7 @@ async fn what_a_crash_kept_from_viewers_is_sent_after_it() {
     let outdated = async || {
         let log = place.log().await;
         let FoldedLog { tables, people, closed: _, games: _, hands: _, lobby: _ } =
-            fold(&log).await.unwrap();
+            fold(&log, None).await.unwrap();
         let named = |player| Some(people.person(player)?.named.as_ref()?.1);
         let renamed = tables[0].renamed(named).into_iter();
         renamed.map(|(player, named)| (player, named.position)).collect::<Vec<_>>()

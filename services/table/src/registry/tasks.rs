@@ -152,10 +152,15 @@ impl TableRegistry {
         }
     }
 
+    async fn fold_table(&self, id: TableId) -> Result<RecoveredTable, FoldError> {
+        let snapshots = self.dependencies.snapshots.store.as_ref();
+        recovery::fold_table(&self.dependencies.log, snapshots, id).await
+    }
+
     /// Reads the table from the log, waiting for as long as the database is away.
     async fn read_table(&self, id: TableId) -> Result<RecoveredTable, FoldError> {
         loop {
-            match recovery::fold_table(&self.dependencies.log, id).await {
+            match self.fold_table(id).await {
                 Err(FoldError::Read(eventlog::ReadError::Unavailable { .. })) => {
                     tokio::time::sleep(RETRY_PAUSE).await;
                 }
@@ -183,7 +188,7 @@ impl TableRegistry {
 
     /// Reads the table again from its log and drops the stale memory.
     async fn reload(&self, id: TableId, actor: Actor) -> Actor {
-        match recovery::fold_table(&self.dependencies.log, id).await {
+        match self.fold_table(id).await {
             Ok(recovered) => self.recover(recovered, actor.into_messages()).await,
             Err(error) => {
                 let mut actor = actor;

@@ -26,6 +26,7 @@ use crate::player_hands::PlayerHands;
 use crate::receipt::ReceiptKey;
 use crate::recovery;
 use crate::room_delay::RoomDelay;
+use crate::snapshot::SnapshotPolicy;
 use crate::stops::Resume;
 use crate::tests::harness::stand_up;
 
@@ -161,6 +162,7 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         bounds: Arc::default(),
         guests: None,
         player_hands: PlayerHands::new(None),
+        snapshots: SnapshotPolicy { store: None, interval: 1 },
         development: Development::default(),
     }
 }
@@ -251,7 +253,7 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     registry.close().await;
     let registry = room.open().await;
     // As after a bug: a task with stale memory.
-    let found = recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
+    let found = recovery::fold_table(&registry.dependencies.log, None, table).await.unwrap();
     let messages = registry.register(table);
     let mut actor = registry.recover(found, messages).await;
     actor.halt("two and two are five");
@@ -329,9 +331,9 @@ async fn damage_of_no_single_table_ends_everything() {
     let free = TableRecord::from(event::SeatFunded { seat: 3 });
     let Position(damage) = leave(&registry, free.on_stream(TableId([9; 16]))).await;
     registry.close().await;
-    match fold(&dependencies(&room.store).await.log).await {
+    match fold(&dependencies(&room.store).await.log, None).await {
         Err(FoldError::Corrupt { position, why: _ }) => assert_eq!(position, damage),
-        Err(FoldError::Read(error)) => panic!("{error}"),
+        Err(error @ (FoldError::Read(_) | FoldError::NoSnapshot { .. })) => panic!("{error}"),
         Ok(_) => panic!("nobody knows whose this is"),
     }
 }

@@ -65,6 +65,7 @@ impl Games {
             RoomEvent::GameEnabled(event::GameEnabled { variant, reason }) => {
                 (variant, reason, false)
             }
+            RoomEvent::RoomSnapshotTaken(_) => return,
         };
         let state = GameState { is_disabled, reason: reason.as_str().into(), at };
         self.0.insert(variant.clone(), state);

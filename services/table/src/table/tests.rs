@@ -1,6 +1,7 @@
 //! Events of a table's life, and its pending effects at each point.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::*;
 use crate::commands::{Command, CommandContext, DecisionRequest, Funds, judge};
@@ -9,6 +10,7 @@ use crate::entropy::Timing;
 use crate::settle;
 use crate::tests::harness::stand_up;
 use proto::common::v1::ErrorReason;
+use rules::RuleSet;
 
 const NOW: UnixMicros = UnixMicros(1_000_000);
 

@@ -12,7 +12,7 @@
 //!
 //! Specification: ARCHITECTURE.md §2.10.
 
-use eventlog::{AppendError, Log, Position, ReadError, Reader};
+use eventlog::{AppendError, Log, Position, ReadError, Reader, SnapshotPlace};
 use ledger::{Event, InvariantViolation, Ledger, check_conservation, evolve, snapshot};
 use sha2::{Digest as _, Sha256};
 
@@ -162,11 +162,12 @@ pub async fn newest_snapshot(log: &Reader, repo: &Repo) -> Result<Option<u64>, L
 }
 
 async fn newest_state(log: &Reader, repo: &Repo) -> Result<Option<StartingState>, LoadError> {
-    for size in repo.snapshot_sizes().await? {
+    let snapshots = repo.snapshots();
+    for SnapshotPlace { size, named_at: _ } in snapshots.places().await? {
         // Bytes that the log does not name are not read.
         let bytes = match snapshot_digest(log, size).await? {
             Some(digest) => {
-                let bytes = repo.snapshot(size).await?;
+                let bytes = snapshots.bytes(size).await?;
                 (Sha256::digest(&bytes)[..] == digest[..]).then_some(bytes)
             }
             None => None,

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use eventlog::{Position, SnapshotPlace};
 use futures_util::StreamExt as _;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -48,7 +49,8 @@ impl Snapshots {
     pub(super) fn store(&mut self, repo: Repo, snapshot: Snapshot) {
         self.being_stored.spawn(async move {
             let Snapshot { size, bytes } = snapshot;
-            match repo.store_snapshot(size, &bytes).await {
+            let place = SnapshotPlace { size, named_at: Position(size.saturating_sub(1)) };
+            match repo.snapshots().store(place, &bytes).await {
                 Ok(()) => tracing::info!(size, bytes = bytes.len(), "a snapshot is kept"),
                 Err(error) => tracing::warn!(size, %error, "a snapshot was not kept"),
             }

@@ -281,7 +281,7 @@ async fn everything_is_commented() {
          LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
          WHERE c.relnamespace = 'wallet'::regnamespace AND c.relkind IN ('r', 'v') \
          AND c.relname IN ('projected', 'accounts', 'entries', 'states', 'holds', 'adjustments', \
-         'snapshots', 'balances', 'statement', 'pending_holds', 'pending_adjustments') \
+         'balances', 'statement', 'pending_holds', 'pending_adjustments') \
          AND (col_description(c.oid, a.attnum) IS NULL OR obj_description(c.oid) IS NULL)";
     let bare: Vec<String> = sqlx::query_scalar(bare).fetch_all(&mut admin).await.unwrap();
     assert_eq!(bare, Vec::<String>::new());

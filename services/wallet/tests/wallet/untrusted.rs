@@ -297,7 +297,9 @@ async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
     ledger::evolve(&mut minted, UnixMicros(1), &ledger::Event::AccountOpened(own(7)));
     let hex: String = snapshot::write(&minted).iter().map(|byte| format!("{byte:02x}")).collect();
     let other = format!("UPDATE snapshots SET bytes = '\\x{hex}'");
-    let ahead = format!("INSERT INTO snapshots VALUES (5, 0, '\\x{hex}'), (900, 0, '\\x{hex}')");
+    let ahead = format!(
+        "INSERT INTO snapshots SELECT 'wallet/0', size, size - 1, 0, '\\x{hex}' FROM unnest(ARRAY[5, 900]) AS size"
+    );
     let flipped = "UPDATE snapshots SET bytes = set_byte(bytes, 40, 255 - get_byte(bytes, 40))";
     let harms = ["SELECT 1", "DELETE FROM snapshots", &other, flipped, &ahead];
     for harm in harms {

@@ -18,6 +18,7 @@ BEGIN
     EXECUTE format('GRANT INSERT ON %I.logs, %I.authors, %I.event_groups TO %I',
         service, service, service, owner);
     EXECUTE format('GRANT INSERT ON %I.tiles, %I.checkpoints TO %I', service, service, owner);
+    EXECUTE format('GRANT INSERT, DELETE ON %I.snapshots TO %I', service, owner);
     EXECUTE format('GRANT INSERT, UPDATE ON %I.owners TO %I', service, owner);
 END
 $grant$

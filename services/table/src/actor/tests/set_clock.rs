@@ -71,6 +71,7 @@ impl WaitingTable {
             notary::Dependencies { store, log: "table/0".into(), identity, checkpoint_file: None };
         let dependencies = Dependencies {
             games: Arc::default(),
+            snapshots: crate::snapshot::SnapshotPolicy { store: None, interval: 1 },
             activity: crate::room::activity(UnixMicros(0)),
             log: log.clone(),
             peers: Peers {

@@ -53,7 +53,7 @@ impl Fixture {
         };
         let store: Arc<dyn Store> = Arc::<MemStore>::clone(&self.store);
         let log = Log::open(store, options).await.unwrap();
-        let folded = fold(&log).await.unwrap();
+        let folded = fold(&log, None).await.unwrap();
         let player_keys = PlayerKeys {
             keys: self.keys.clone(),
             keyring: Keyring::new(&[5; 32].into(), &[]),

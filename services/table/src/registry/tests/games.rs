@@ -112,5 +112,5 @@ async fn an_event_of_the_room_in_another_stream_stops_the_recovery() {
     let events = vec![change(true, "a fault").event().on_stream(StreamId([3; 16]))];
     let entry = Entry { events, request: None, actor: "operator:test".into(), trace: [0; 16] };
     dependencies.log.append(entry).await.unwrap();
-    assert!(recovery::fold(&dependencies.log).await.is_err());
+    assert!(recovery::fold(&dependencies.log, None).await.is_err());
 }

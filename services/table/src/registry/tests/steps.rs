@@ -121,7 +121,7 @@ async fn a_step_while_there_is_no_log_is_recorded_afterwards_and_the_log_is_read
     registry.close().await;
     let registry = timed.open().await;
     let [table] = listed(&registry, None, 10).await[..] else { panic!("one table") };
-    recovery::fold_table(&registry.dependencies.log, table).await.unwrap();
+    recovery::fold_table(&registry.dependencies.log, None, table).await.unwrap();
     timed.room.close(&registry, table).await;
     assert_eq!(timed.until(2).await.len(), 2);
 }

@@ -100,19 +100,6 @@ COMMENT ON COLUMN adjustments.proposed IS 'Position of the proposal in the log.'
 COMMENT ON COLUMN adjustments.state IS '1 waits, 2 approved, 3 rejected.';
 COMMENT ON COLUMN adjustments.changed IS 'Position of the last event about it.';
 
-CREATE TABLE snapshots (
-    size        bigint NOT NULL CHECK (size > 0),
-    piece       integer NOT NULL CHECK (piece >= 0),
-    bytes       bytea NOT NULL,
-    CONSTRAINT snapshots_piece PRIMARY KEY (size, piece)
-);
--- Nothing is won by compressing it: it is read whole, at start.
-ALTER TABLE snapshots ALTER COLUMN bytes SET STORAGE EXTERNAL;
-COMMENT ON TABLE snapshots IS 'The wallet''s state at some sizes of its log, so that it starts without reading all of it. Believed only where the log''s event SnapshotTaken has its SHA-256; without them a start takes longer, and nothing else.';
-COMMENT ON COLUMN snapshots.size IS 'The number of events that it is of; the last of them is its SnapshotTaken.';
-COMMENT ON COLUMN snapshots.piece IS 'Pieces in their order are the snapshot.';
-COMMENT ON COLUMN snapshots.bytes IS 'As crates/ledger/src/snapshot.rs describes them.';
-
 -- What was written of a transfer stays. Whoever makes the tables anew says so; the service's role can do
 -- that by the functions below alone, since it has no right to change or remove such rows itself.
 CREATE FUNCTION refuse_edit() RETURNS trigger LANGUAGE plpgsql AS $refuse$

@@ -6,6 +6,5 @@ GRANT UPDATE (size) ON projected TO sabacc_wallet;
 GRANT UPDATE (held, frozen, closed, excluded_until) ON states TO sabacc_wallet;
 GRANT UPDATE (remaining, state, changed) ON holds TO sabacc_wallet;
 GRANT UPDATE (state, changed) ON adjustments TO sabacc_wallet;
-GRANT SELECT, INSERT, DELETE ON snapshots TO sabacc_wallet;
 REVOKE ALL ON FUNCTION empty_tables(text, bigint), clear_entries_ahead(text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION empty_tables(text, bigint), clear_entries_ahead(text) TO sabacc_wallet
