@@ -11,7 +11,8 @@
 //!
 //! The database keeps the **cut** (its position and the peaks of the tree there, from which the
 //! tree is built when the log is opened), the last event of every stream, so that versions
-//! continue, and every answered request, so that a repeat is always recognised. Reading a removed
+//! continue, the streams that the service still reads, such as disputes and hands that are not over,
+//! and every answered request, so that a repeat is always recognised. Reading a removed
 //! event is an error that names the cut. A service that folds its whole log can no longer start
 //! from the events alone, so the cut must be below its snapshot. [`restore`] puts a range back, the
 //! newest first.
@@ -69,6 +70,23 @@ pub enum ArchiveError {
     Database(Source),
 }
 
+/// Events that a removal keeps although the archive has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Retained<'a> {
+    /// An archive with events recorded since then is not removed at all.
+    pub since: UnixMicros,
+    /// Streams that the service still reads.
+    pub streams: &'a [StreamId],
+}
+
+impl Retained<'_> {
+    /// Keeps what was recorded since a time, and no stream.
+    #[must_use]
+    pub const fn since(since: UnixMicros) -> Retained<'static> {
+        Retained { since, streams: &[] }
+    }
+}
+
 /// Header of an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
@@ -98,6 +116,21 @@ pub async fn tree_at(reader: &Reader, size: u64) -> Result<Tree, ArchiveError> {
         return Err(ReadError::Archived { size: tree.size() }.into());
     }
     grow_tree(reader, tree, size, |_| Ok(())).await
+}
+
+/// Number of events that were recorded before a time; those before the cut count among them.
+pub async fn size_before(reader: &Reader, time: UnixMicros) -> Result<u64, ArchiveError> {
+    let cut = reader.cut().await?.map_or(0, |cut| cut.size());
+    let (mut before, mut not) = (cut, reader.size().await?);
+    while before < not {
+        let middle = before + (not - before) / 2;
+        let page = reader.read(Position(middle), 1).await?;
+        match page.first() {
+            Some(event) if event.recorded_at < time => before = middle + 1,
+            Some(_) | None => not = middle,
+        }
+    }
+    Ok(before)
 }
 
 /// Appends events to a tree until it has `size` leaves. Passes each event to `show`.

@@ -1,19 +1,21 @@
 //! `sabacc archive`: moves old ranges of a log to self-proving files, and back.
 //!
 //! Writing and checking change nothing. Removing and restoring need an administrator, and are
-//! refused unless the file agrees with the live log event for event. Only the wallet can start
-//! without its whole log, so only its old ranges can be removed.
+//! refused unless the file agrees with the live log event for event. Table and wallet must be able to
+//! start without the range, from a snapshot. What a service still reads stays.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use chassis::config::{Settings, Source};
 use clap::{Args, Subcommand, ValueEnum};
-use eventlog::archive::{self, Archive, Verified};
-use eventlog::{PgStore, PoolSizes, Reader, UnixMicros};
+use eventlog::archive::{self, Archive, Retained, Verified};
+use eventlog::{PgStore, PoolSizes, Reader, StreamId, UnixMicros};
 use postgres_launcher::{Environment, default_data_dir};
 use sabacc_wallet::newest_snapshot;
 use sabacc_wallet::repo::Repo;
@@ -24,6 +26,8 @@ use crate::output;
 
 /// One day in seconds.
 const DAY: u64 = 86_400;
+/// Days for which events are kept where no setting says it: a hundred years.
+const MAX_KEEP_DAYS: u64 = 36_500;
 
 #[derive(Subcommand)]
 pub(crate) enum ArchiveCommand {
@@ -31,16 +35,24 @@ pub(crate) enum ArchiveCommand {
     Write {
         #[arg(value_enum)]
         log: LogName,
-        /// The position to end before.
-        #[arg(long, value_name = "POSITION")]
-        to: u64,
+        #[command(flatten)]
+        end: ArchiveEnd,
         file: PathBuf,
+        #[command(flatten)]
+        database: DatabaseOptions,
+    },
+    /// Write what is older than the settings `keep_days.dealer`, `keep_days.table` and
+    /// `keep_days.wallet` say to files, check them, and remove it from the logs. To be run each day.
+    Old {
+        /// Folder of the files, each named by its log and its positions.
+        #[arg(long)]
+        folder: PathBuf,
         #[command(flatten)]
         database: DatabaseOptions,
     },
     /// Check that a file is complete and proves itself. Needs no database.
     Check { file: PathBuf },
-    /// Remove a file's events from the wallet's log.
+    /// Remove a file's events from their log.
     Remove {
         file: PathBuf,
         /// Keep events recorded within this number of days.
@@ -49,12 +61,35 @@ pub(crate) enum ArchiveCommand {
         #[command(flatten)]
         database: DatabaseOptions,
     },
-    /// Put a file's events back into the wallet's log.
+    /// Put a file's events back into their log.
     Restore {
         file: PathBuf,
         #[command(flatten)]
         database: DatabaseOptions,
     },
+}
+
+/// End of the events that are written.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ArchiveEnd {
+    /// The position to end before.
+    #[arg(long, value_name = "POSITION")]
+    to: Option<u64>,
+    /// End before the events recorded within this number of days.
+    #[arg(long, value_name = "DAYS")]
+    keep_days: Option<u64>,
+}
+
+impl ArchiveEnd {
+    async fn position(&self, reader: &Reader) -> anyhow::Result<u64> {
+        match (self.to, self.keep_days) {
+            (Some(to), _) => Ok(to),
+            (None, days) => {
+                Ok(archive::size_before(reader, days_ago(days.unwrap_or_default())).await?)
+            }
+        }
+    }
 }
 
 /// Name of a log.
@@ -66,6 +101,19 @@ pub(crate) enum LogName {
 }
 
 impl LogName {
+    const ALL: [LogName; 3] = [LogName::Dealer, LogName::Table, LogName::Wallet];
+
+    /// Log of an archive.
+    fn of(whole: &Verified) -> anyhow::Result<LogName> {
+        let log = &*whole.header.log;
+        LogName::ALL
+            .into_iter()
+            .find(|name| log.strip_prefix(name.service()) == Some("/0"))
+            .with_context(|| {
+                format!("the file is of the log {log}, which this program does not know")
+            })
+    }
+
     const fn service(self) -> &'static str {
         match self {
             LogName::Dealer => "dealer",
@@ -83,20 +131,41 @@ pub(crate) struct DatabaseOptions {
     config: Option<PathBuf>,
 }
 
+/// Settings of this command.
+struct ArchiveSettings {
+    /// An administrator's address.
+    url: String,
+    /// Days for which events are kept in the database, by log.
+    keep_days: Vec<(LogName, u64)>,
+}
+
 impl DatabaseOptions {
     fn url(&self, data: Option<PathBuf>) -> anyhow::Result<String> {
+        Ok(self.settings(data)?.url)
+    }
+
+    fn settings(&self, data: Option<PathBuf>) -> anyhow::Result<ArchiveSettings> {
         let mut settings = Settings::new(Source::from_process(self.config.as_deref())?);
         let url = settings.secret("database_url", &["DATABASE_URL"]);
+        let mut days = |log: LogName| {
+            let name = match log {
+                LogName::Dealer => "keep_days.dealer",
+                LogName::Table => "keep_days.table",
+                LogName::Wallet => "keep_days.wallet",
+            };
+            (log, settings.number(name, 0..=MAX_KEEP_DAYS, MAX_KEEP_DAYS))
+        };
+        let keep_days = LogName::ALL.map(&mut days).to_vec();
         settings.finish()?;
         if let Some(url) = url {
-            return Ok(url.expose().to_owned());
+            return Ok(ArchiveSettings { url: url.expose().to_owned(), keep_days });
         }
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
         let running = DataDirectory::open(&path)?.running_room().context(
             "which database? set SABACC_DATABASE_URL to an administrator's address, or start the \
              room of the data folder",
         )?;
-        Ok(running.database_url)
+        Ok(ArchiveSettings { url: running.database_url, keep_days })
     }
 }
 
@@ -106,58 +175,137 @@ pub(crate) async fn run(
     what: ArchiveCommand,
 ) -> anyhow::Result<bool> {
     match what {
-        ArchiveCommand::Write { log, to, file, database } => {
-            let whole = write(&database.url(data)?, log, to, &file).await?;
+        ArchiveCommand::Write { log, end, file, database } => {
+            let (store, reader) = connect(&database.url(data)?, log).await?;
+            let to = end.position(&reader).await?;
+            let whole = write(&reader, to, &file).await?;
+            drop(store);
             print_archive(json, "written and read back", &whole);
+        }
+        ArchiveCommand::Old { folder, database } => {
+            let ArchiveSettings { url, keep_days } = database.settings(data)?;
+            for (log, days) in keep_days {
+                match archive_old(&url, log, days, &folder).await? {
+                    Some(removed) => {
+                        let done = format!("{} events removed", removed.events);
+                        print_archive(json, &done, &removed.archive);
+                    }
+                    None if json => {}
+                    None => output::line(&format!("{}: nothing to archive", log.service())),
+                }
+            }
         }
         ArchiveCommand::Check { file } => print_archive(json, "whole", &check(&file)?),
         ArchiveCommand::Remove { file, keep_days, database } => {
-            let whole = check_wallet_archive(&file)?;
-            let keep = Duration::from_secs(keep_days.saturating_mul(DAY));
-            let keep = u64::try_from(keep.as_micros()).unwrap_or(u64::MAX);
-            let since = UnixMicros(SystemClock::new().now().0.saturating_sub(keep));
-            let url = database.url(data)?;
-            if whole.recorded_at < since {
-                require_snapshot(&url, whole.header.range.end).await?;
-            }
-            let removed = archive::remove(&url, "wallet", &mut open(&file)?, since).await?;
-            print_archive(json, &format!("{removed} events removed"), &whole);
+            let removed = remove(&database.url(data)?, &file, days_ago(keep_days)).await?;
+            print_archive(json, &format!("{} events removed", removed.events), &removed.archive);
         }
         ArchiveCommand::Restore { file, database } => {
-            let whole = check_wallet_archive(&file)?;
-            archive::restore(&database.url(data)?, "wallet", &mut open(&file)?).await?;
+            let whole = check(&file)?;
+            let service = LogName::of(&whole)?.service();
+            archive::restore(&database.url(data)?, service, &mut open(&file)?).await?;
             print_archive(json, "restored", &whole);
         }
     }
     Ok(true)
 }
 
-/// Checks that the wallet can start without the events before `cut`.
-async fn require_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
-    let store = PgStore::connect(url, "wallet", PoolSizes::default()).await?;
-    let repo = Repo::new(&store);
-    let newest = newest_snapshot(&Reader::new(store, "wallet/0"), &repo).await?.unwrap_or(0);
-    if newest <= cut {
-        bail!(
-            "the wallet could not start without these events: its newest snapshot is of the first \
-             {newest}, and it must reach beyond position {cut}. The wallet takes one when it stops: \
-             stop and start it, and remove the range then"
-        );
+/// Time so many days ago.
+fn days_ago(days: u64) -> UnixMicros {
+    SystemClock::new().now().minus(Duration::from_secs(days.saturating_mul(DAY)))
+}
+
+async fn connect(url: &str, log: LogName) -> anyhow::Result<(Arc<PgStore>, Reader)> {
+    let service = log.service();
+    let store = PgStore::connect(url, service, PoolSizes::default()).await?;
+    let reader = Reader::new(Arc::<PgStore>::clone(&store), format!("{service}/0"));
+    Ok((store, reader))
+}
+
+/// Outcome of a removal.
+struct Removed {
+    archive: Verified,
+    /// Events removed.
+    events: u64,
+}
+
+/// Removes a file's events, if all of them were recorded before a time.
+async fn remove(url: &str, file: &Path, since: UnixMicros) -> anyhow::Result<Removed> {
+    let whole = check(file)?;
+    let log = LogName::of(&whole)?;
+    let streams = if whole.recorded_at < since {
+        retained_streams(url, log, whole.header.range.clone()).await?
+    } else {
+        Vec::new()
+    };
+    let retained = Retained { since, streams: &streams };
+    let events = archive::remove(url, log.service(), &mut open(file)?, retained).await?;
+    Ok(Removed { archive: whole, events })
+}
+
+/// Writes what is older than so many days to a file, and removes it. Nothing to do gives `None`.
+async fn archive_old(
+    url: &str,
+    log: LogName,
+    days: u64,
+    folder: &Path,
+) -> anyhow::Result<Option<Removed>> {
+    let (store, reader) = connect(url, log).await?;
+    let since = days_ago(days);
+    let from = reader.cut().await?.map_or(0, |cut| cut.size());
+    let limit = match log {
+        LogName::Dealer => u64::MAX,
+        LogName::Table => sabacc_table::retention::newest_snapshot(&store).await?,
+        LogName::Wallet => {
+            let newest = newest_snapshot(&reader, &Repo::new(&store)).await?;
+            newest.map_or(0, |size| size.saturating_sub(1))
+        }
+    };
+    let to = archive::size_before(&reader, since).await?.min(limit);
+    if to <= from {
+        return Ok(None);
     }
-    Ok(())
+    let path = folder.join(format!("{}-{from}-{to}.archive", log.service()));
+    if !path.exists() {
+        write(&reader, to, &path).await?;
+    }
+    remove(url, &path, since).await.map(Some)
+}
+
+/// Streams that stay when a range of a log is removed. An error where the service could not start
+/// without the range.
+async fn retained_streams(
+    url: &str,
+    log: LogName,
+    range: Range<u64>,
+) -> anyhow::Result<Vec<StreamId>> {
+    let (store, reader) = connect(url, log).await?;
+    match log {
+        LogName::Dealer => Ok(sabacc_dealer::retention::retained_streams(&reader, range).await?),
+        LogName::Table => Ok(sabacc_table::retention::retained_streams(&store, range.end).await?),
+        LogName::Wallet => {
+            let newest = newest_snapshot(&reader, &Repo::new(&store)).await?.unwrap_or(0);
+            if newest <= range.end {
+                bail!(
+                    "the wallet could not start without these events: its newest snapshot is of the \
+                     first {newest}, and it must reach beyond position {}. The wallet takes one \
+                     when it stops: stop and start it, and remove the range then",
+                    range.end
+                );
+            }
+            Ok(Vec::new())
+        }
+    }
 }
 
 /// Writes a new file, and reads it back from the disk.
-async fn write(url: &str, log: LogName, to: u64, path: &Path) -> anyhow::Result<Verified> {
-    let service = log.service();
-    let store = PgStore::connect(url, service, PoolSizes::default()).await?;
-    let reader = Reader::new(store, format!("{service}/0"));
+async fn write(reader: &Reader, to: u64, path: &Path) -> anyhow::Result<Verified> {
     let from = reader.cut().await?.map_or(0, |cut| cut.size());
-    let before = archive::tree_at(&reader, from).await?;
+    let before = archive::tree_at(reader, from).await?;
     let file = File::create_new(path)
         .with_context(|| format!("{} cannot be made: choose a new name", path.display()))?;
     let mut out = BufWriter::new(file);
-    let written = archive::write(&reader, from..to, before, &mut out).await;
+    let written = archive::write(reader, from..to, before, &mut out).await;
     let written = match written {
         Ok(written) => written,
         Err(error) => {
@@ -176,19 +324,6 @@ async fn write(url: &str, log: LogName, to: u64, path: &Path) -> anyhow::Result<
 
 fn check(path: &Path) -> anyhow::Result<Verified> {
     Ok(Archive::open(open(path)?)?.finish()?)
-}
-
-fn check_wallet_archive(path: &Path) -> anyhow::Result<Verified> {
-    let whole = check(path)?;
-    if &*whole.header.log != "wallet/0" {
-        bail!(
-            "{} is of the log {}: a table or a dealer starts from its whole log, so nothing can be \
-             removed from it",
-            path.display(),
-            whole.header.log
-        );
-    }
-    Ok(whole)
 }
 
 fn open(path: &Path) -> anyhow::Result<BufReader<File>> {

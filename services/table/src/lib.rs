@@ -67,6 +67,7 @@ mod record_padding;
 mod recovery;
 mod registry;
 pub mod repo;
+pub mod retention;
 mod room;
 mod room_delay;
 pub mod service;

@@ -296,6 +296,7 @@ impl Writer {
             }
             match self.reader.read(Position(self.written), MAX_EVENTS).await {
                 Ok(missing) => self.write(&missing).await,
+                Err(ReadError::Archived { size }) => self.skip_to(size).await,
                 Err(error) => self.wait(&error).await,
             }
         }
@@ -319,6 +320,15 @@ impl Writer {
                 self.written = written;
                 self.outage.end();
             }
+            Err(error) => self.wait(&error).await,
+        }
+    }
+
+    /// Goes on behind the log's cut: the hands before it are in archives, and not in the lists.
+    async fn skip_to(&mut self, cut: u64) {
+        tracing::warn!(cut, "the lists of players' hands begin at the log's cut");
+        match self.repo.add(self.written, cut, &HandRows::default()).await {
+            Ok(written) => self.written = written,
             Err(error) => self.wait(&error).await,
         }
     }

@@ -16,10 +16,9 @@ use sqlx::{Connection as _, PgPool, Row as _};
 
 use crate::player_hands::rows::{HandRows, SeatRow, SeatRowEnd, TableRow};
 use crate::player_hands::{FoundHands, HandKey, HandsQuery, ScannedHands, StoredHand};
+use crate::service::LOG;
 
 const MIGRATIONS: &[(i64, &str, &str)] = &[(100, "hands", include_str!("repo/0100_hands.sql"))];
-/// Name of the log.
-const LOG: &str = "table/0";
 /// Timeout of a statement.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time for the removal of all rows.

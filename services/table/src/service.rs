@@ -45,7 +45,8 @@ pub use runner::RunError;
 
 /// Name of the service: its schema, and a part of its role's name.
 pub(crate) const SERVICE: &str = "table";
-const LOG: &str = "table/0";
+/// Name of the log.
+pub(crate) const LOG: &str = "table/0";
 /// Time for which the dealer may be silent before a hand is suspended.
 const DEALER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two tries to take the log.

@@ -13,9 +13,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use eventlog::{
-    AppendError, Entry, Position, ReadError, Reader, SnapshotPlace, Snapshots, StreamId,
-};
+use eventlog::{AppendError, Entry, Log, ReadError, Reader, SnapshotPlace, Snapshots, StreamId};
 use proto::event::v1::RoomSnapshotTaken;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -90,10 +88,9 @@ pub(crate) async fn newest_or_none(
     {
         return Ok(newest);
     }
-    match log.read(Position(0), 1).await {
-        Ok(_) => Ok(Snapshot::default()),
-        Err(ReadError::Archived { size: cut }) => Err(FoldError::NoSnapshot { cut }),
-        Err(error) => Err(error.into()),
+    match log.cut().await?.map_or(0, |cut| cut.size()) {
+        0 => Ok(Snapshot::default()),
+        cut => Err(FoldError::NoSnapshot { cut }),
     }
 }
 
@@ -164,8 +161,7 @@ fn bytes(state: &LogFold) -> Result<Vec<u8>, serde_json::Error> {
 }
 
 /// Takes a snapshot of all that is in the log now. Returns its size in events and in bytes.
-async fn take(registry: &TableRegistry, store: &Snapshots) -> Result<(u64, usize), SnapshotError> {
-    let log = registry.log();
+async fn take(log: &Log, store: &Snapshots) -> Result<(u64, usize), SnapshotError> {
     let before = newest_or_none(log.reader(), Some(store)).await?;
     let size = log.size();
     let state = recovery::read(log.reader(), before.state, before.size..size).await?;
@@ -208,7 +204,7 @@ pub(crate) async fn keep(registry: Weak<TableRegistry>, policy: SnapshotPolicy) 
         if size.saturating_sub(since) < least {
             continue;
         }
-        match take(&registry, &store).await {
+        match take(registry.log(), &store).await {
             Ok((size, bytes)) => {
                 last = Some(size);
                 least = interval.max(bytes as u64 / BYTES_PER_EVENT);
@@ -234,7 +230,7 @@ pub(crate) async fn take_final(registry: &TableRegistry, policy: &SnapshotPolicy
         let places = store.places().await.unwrap_or_default();
         let size = registry.log().size();
         if size.saturating_sub(newest_size(&places, size)) >= (interval / FINAL_SHARE).max(1)
-            && let Err(error) = take(registry, store).await
+            && let Err(error) = take(registry.log(), store).await
         {
             tracing::warn!(%error, "no snapshot was taken at the stop");
         }
@@ -255,3 +251,6 @@ pub(crate) fn restored(state: &LogFold) -> LogFold {
 pub(crate) fn text(state: &LogFold) -> String {
     String::from_utf8(bytes(state).unwrap()).unwrap()
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,31 +11,30 @@ use std::sync::Arc;
 
 use eventlog_core::{Event, Position};
 use merkle::Tree;
-use primitives::UnixMicros;
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
 use super::authors::AuthorNumbers;
 use super::sql;
 use super::writer_pool::{connect_options, set_session};
-use crate::archive::{Archive, ArchiveError, Verified};
+use crate::archive::{Archive, ArchiveError, Retained, Verified};
 use crate::error::ReadError;
 use crate::store::READ_BYTES;
 
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;
 
-/// Removes the range of an archive from the database, if all its events were recorded before
-/// `kept_since`. Returns the number of removed events. The last event of each stream stays.
+/// Removes the range of an archive from the database, but for what is retained. Returns the number of
+/// removed events. The last event of each stream stays.
 pub async fn remove(
     admin_url: &str,
     service: &str,
     file: &mut (impl Read + Seek),
-    kept_since: UnixMicros,
+    retained: Retained<'_>,
 ) -> Result<u64, ArchiveError> {
     let (mut admin, whole) = begin(admin_url, service, file).await?;
-    if whole.recorded_at >= kept_since {
-        return Err(ArchiveError::Retained(kept_since));
+    if whole.recorded_at >= retained.since {
+        return Err(ArchiveError::Retained(retained.since));
     }
     let (log, range) = (&*whole.header.log, &whole.header.range);
     let cut = cut(&mut admin, log).await?;
@@ -49,8 +48,8 @@ pub async fn remove(
     let (mut removed, mut from) = (0, range.start);
     while from < range.end {
         let to = range.end.min(from + STEP);
-        removed +=
-            sql::remove(&mut admin, log, service, from..to, range.end).await.map_err(database)?;
+        let step = sql::Removal { log, schema: service, range: from..to, archived: range.end };
+        removed += sql::remove(&mut admin, step, retained.streams).await.map_err(database)?;
         from = to;
     }
     Ok(removed)

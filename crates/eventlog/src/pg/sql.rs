@@ -270,15 +270,23 @@ pub(super) async fn move_cut(
     query.execute(link).await.map(drop)
 }
 
-/// Removes the events at positions from `range.start` on whose rows begin before `range.end` and end
-/// within `archived`. Returns their number.
+/// Step of the removal of archived events.
+pub(super) struct Removal<'a> {
+    pub(super) log: &'a str,
+    pub(super) schema: &'a str,
+    /// Positions at which the rows begin.
+    pub(super) range: Range<u64>,
+    /// End of the archive: a row that ends behind it stays.
+    pub(super) archived: u64,
+}
+
+/// Removes archived events, but for those of the retained streams. Returns their number.
 pub(super) async fn remove(
     link: &mut PgConnection,
-    log: &str,
-    schema: &str,
-    range: Range<u64>,
-    archived: u64,
+    removal: Removal<'_>,
+    retained: &[StreamId],
 ) -> Result<u64, sqlx::Error> {
+    let Removal { log, schema, range, archived } = removal;
     let mut transaction = link.begin().await?;
     let allow = sqlx::query("SELECT set_config('sabacc.removes_from', $1, true)").bind(schema);
     allow.execute(&mut *transaction).await?;
@@ -287,6 +295,7 @@ pub(super) async fn remove(
         .bind(signed(range.start)?)
         .bind(signed(range.end)?)
         .bind(signed(archived)?)
+        .bind(column(retained, |stream| PgUuid(stream.0)))
         .fetch_one(&mut *transaction)
         .await?;
     transaction.commit().await?;

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use anyhow::ensure;
-use eventlog::archive::{self, Archive, ArchiveError, Verified};
+use eventlog::archive::{self, Archive, ArchiveError, Retained, Verified};
 use eventlog::{
     Event, Limits, Log, Options, PgStore, PoolSizes, Position, ReadError, Reader, StreamId,
     UnixMicros, Version,
@@ -54,6 +54,7 @@ impl Fixture {
     }
 
     async fn remove(&self, file: &[u8], kept: UnixMicros) -> Result<u64, ArchiveError> {
+        let kept = Retained::since(kept);
         archive::remove(&self.admin, "table", &mut Cursor::new(file), kept).await
     }
 
@@ -221,7 +222,8 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
         crate::REFUSED_BY_RIGHT
     );
     let service = as_role(&other.admin, "sabacc_table");
-    let powerless = archive::remove(&service, "table", &mut Cursor::new(&file), LONG_AGO).await;
+    let kept = Retained::since(LONG_AGO);
+    let powerless = archive::remove(&service, "table", &mut Cursor::new(&file), kept).await;
     ensure!(powerless.is_err());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Old ranges of the wallet's log move to a file and back while the room goes on.
+//! Old ranges of the logs move to files and back while the room goes on.
 
 use std::process::ExitStatus;
 
@@ -70,5 +70,50 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
     assert!(status.success() && said.contains("restored"), "{said}");
     let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
+    room.running.stop(Signal::INT).await;
+}
+
+/// What all three logs have before the newest snapshots moves to files by a setting; the room plays on,
+/// restarts from what stays, says what is missing, and has it back. ARCHITECTURE.md §2.10, §2.11.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_past_of_every_log_moves_to_files_and_back() {
+    let place = RoomHarness::new();
+    let mut room = place.up(&["--thinking", "5"]).await;
+    let table = until_demo_hand(&place, &room.url, 30).await;
+    room.running.stop(Signal::INT).await;
+    let mut room = place.up(&["--thinking", "5"]).await;
+    let (folder, config) = (place.path().join("archives"), place.path().join("archive.toml"));
+    std::fs::create_dir(&folder).unwrap();
+    let days = "[keep_days]\ndealer = 0\ntable = 0\nwallet = 0\n";
+    std::fs::write(&config, days).unwrap();
+    let (folder, config) = (folder.to_str().unwrap(), config.to_str().unwrap());
+    let old = ["old", "--folder", folder, "--config", config];
+    let (status, said) = archive(&place, &room, &old).await;
+    assert!(status.success(), "{said}");
+    assert_eq!(said.matches("events removed").count(), 3, "{said}");
+
+    // Play goes on, also after restarts, one of them without a snapshot of its own.
+    let table_id = table.to_string();
+    let mut reached = 30;
+    for signal in [Signal::KILL, Signal::INT] {
+        reached += 4;
+        until_hand(&place, &room.url, table, reached).await;
+        room.running.stop(signal).await;
+        room = place.up(&["--thinking", "5"]).await;
+    }
+    until_hand(&place, &room.url, table, reached + 4).await;
+    let first = ["audit", "hand", &table_id, "1"];
+    let (status, said) = place.run(place.sabacc(&first)).await;
+    assert!(!status.success() && said.contains("archived"), "{said}");
+
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let (status, said) = archive(&place, &room, &["restore", file.to_str().unwrap()]).await;
+        assert!(status.success() && said.contains("restored"), "{said}");
+    }
+    for proof in [&first[..], &["audit", "ledger"]] {
+        let (status, said) = place.run(place.sabacc(proof)).await;
+        assert!(status.success(), "{said}");
+    }
     room.running.stop(Signal::INT).await;
 }

@@ -21,6 +21,7 @@ use super::{Actor, CommandRequest, TaskEnd};
 use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
 use crate::ids;
+use crate::retention::read_refusal;
 use crate::state;
 
 /// Lookups in the store that may be in flight; beyond that callers are asked to try again.
@@ -178,7 +179,7 @@ async fn buy_in_outcome(
     first: Position,
     answer: &[u8],
 ) -> Result<(), ApiRefusal> {
-    let unread = |_: ReadError| status::unavailable("the log cannot be read");
+    let unread = |error: ReadError| read_refusal(&error);
     let corrupt = || api_refusal(ErrorReason::Corrupt, "the stored answer is damaged");
     let seat = pb::SitDownResponse::decode(answer).map_err(|_| corrupt())?.seat;
     let taken = log.read(first, 1).await.map_err(unread)?.pop().ok_or_else(corrupt)?;

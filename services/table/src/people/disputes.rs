@@ -14,13 +14,14 @@ use proto::event::v1::{
 };
 use sha2::{Digest as _, Sha256};
 use wire::records::{PersonEvent, TableSubject};
-use wire::{ApiRefusal, TableRecord, api_refusal, field, status};
+use wire::{ApiRefusal, TableRecord, api_refusal, field};
 use zeroize::Zeroizing;
 
 use super::registry::{Dispute, Registry};
 use super::vault::{PlayerKey, SealBinding};
 use super::{People, binding, evidence, permissions, text_checks};
 use crate::author::Author;
+use crate::retention::read_refusal;
 use wire::time::timestamp;
 
 /// Limit for reading the events of a dispute, which has fewer.
@@ -139,7 +140,7 @@ impl People {
         let key = self.player_keys.existing_key(dispute.player).await?;
         let stream: StreamId = id.into();
         let events = self.log.read_stream(stream, Version(1), MAX_EVENTS).await;
-        for event in events.map_err(|_| status::unavailable("the log cannot be read"))? {
+        for event in events.map_err(|error| read_refusal(&error))? {
             let recorded = TableRecord::try_from(&event)
                 .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))?;
             let TableSubject::Person(event) = recorded.subject() else { continue };
@@ -205,7 +206,7 @@ impl People {
     async fn hand_opened(&self, table: TableId, hand_no: u64) -> Result<HandOpened, ApiRefusal> {
         let stream = fairness::hand_id(table, hand_no).into();
         let events = self.log.read_stream(stream, Version(1), 1).await;
-        let events = events.map_err(|_| status::unavailable("the log cannot be read"))?;
+        let events = events.map_err(|error| read_refusal(&error))?;
         let first = events.first().map(TableRecord::try_from);
         let Some(Ok(TableRecord::HandOpened(opened))) = first else {
             let message = format!("there is no hand {hand_no} at table {table}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eventlog::StreamId;
-use primitives::{HandId, TableId};
+use primitives::{DisputeId, HandId, TableId};
 use serde::{Deserialize, Serialize};
 use wire::TableRecord;
 use wire::records::TableSubject;
@@ -60,6 +60,11 @@ impl LogFold {
     pub(crate) fn damaged_table(&self) -> Option<TableId> {
         let damaged = self.tables.values().find(|recovered| recovered.corruption.is_some());
         damaged.map(|recovered| recovered.table.id)
+    }
+
+    /// All disputes.
+    pub(crate) fn disputes(&self) -> impl Iterator<Item = DisputeId> {
+        self.people.disputes_from(None, 0).map(|(_, dispute)| dispute.id)
     }
 
     /// Ends the fold.

@@ -10,10 +10,11 @@ use primitives::TableId;
 use proto::common::v1::ErrorReason;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, mpsc};
-use wire::{ApiRefusal, TableRecord, api_refusal, status};
+use wire::{ApiRefusal, TableRecord, api_refusal};
 
 use super::{MAX_QUEUED, TableRegistry};
 use crate::actor::{Actor, TableMessage};
+use crate::retention::read_refusal;
 use crate::state::TableState;
 use crate::table::{Closing, Table};
 
@@ -43,8 +44,7 @@ impl TableRegistry {
     ) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
         let _read = self.read_permits.acquire().await;
         let mut first = self.dependencies.log.read_stream(id.into(), Version(1), 1).await;
-        let first =
-            first.as_mut().map_err(|_| status::unavailable("the log cannot be read"))?.pop();
+        let first = first.as_mut().map_err(|error| read_refusal(error))?.pop();
         let corrupt = |why: String| api_refusal(ErrorReason::Corrupt, why);
         let created = first.as_ref().map(|first| (TableRecord::try_from(first), first.recorded_at));
         let Some((Ok(TableRecord::TableCreated(created)), at)) = created else {

@@ -146,10 +146,9 @@ pub(crate) async fn starting_state(log: &Log, repo: &Repo) -> Result<StartingSta
     if let Some(start) = newest_state(log.reader(), repo).await? {
         return Ok(start);
     }
-    match log.read(Position(0), 1).await {
-        Ok(_) => Ok(genesis()),
-        Err(ReadError::Archived { size: cut }) => Err(LoadError::NoSnapshot { cut }),
-        Err(error) => Err(error.into()),
+    match log.reader().cut().await?.map_or(0, |cut| cut.size()) {
+        0 => Ok(genesis()),
+        cut => Err(LoadError::NoSnapshot { cut }),
     }
 }
 
@@ -235,8 +234,11 @@ pub(crate) fn apply_stored(
 async fn fold(log: &Log, start: StartingState, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
     let StartingState { mut ledger, size } = start;
     if let Some(repo) = repo {
-        // The log must be readable from its beginning before the tables are emptied.
-        log.read(Position(0), 1).await?;
+        // The log must be readable from its beginning before the tables are emptied. The first event
+        // alone may be there after a cut too.
+        if let Some(cut) = log.reader().cut().await?.filter(|cut| cut.size() > 0) {
+            return Err(ReadError::Archived { size: cut.size() }.into());
+        }
         repo.empty_tables(log.epoch()).await?;
         let house = GroupRows { rows: Rows::genesis(), states: Vec::new() };
         repo.add_rows(0, 0, &house).await?;

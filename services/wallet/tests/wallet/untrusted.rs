@@ -329,6 +329,7 @@ async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
     eventlog::archive::write(&reader, 0..size - 1, none, &mut file).await.unwrap();
     let mut file = std::io::Cursor::new(file);
     let far = UnixMicros(u64::MAX >> 1);
+    let far = eventlog::archive::Retained::since(far);
     let gone = eventlog::archive::remove(&url, "wallet", &mut file, far).await.unwrap();
     assert!(gone > 0);
     let again = Harness::over_database(&url, TestClock::new()).await;

@@ -1,0 +1,63 @@
+//! Streams of the dealer's log that it still reads, so that they stay when old events are removed.
+//!
+//! A hand is read again until its seed is open. Of each table the newest promise stays as well, since
+//! the next number is promised only behind it ([`crate::promises`]), and the stream of lost promises.
+//!
+//! Specification: ARCHITECTURE.md §2.11.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use eventlog::{Position, ReadError, Reader, StreamId};
+use primitives::TableId;
+use wire::records::DealerRecord;
+
+use crate::record::Corrupt;
+
+/// The streams that stay cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum RetentionError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+}
+
+/// Streams with events in a range of positions that the dealer still reads.
+///
+/// # Errors
+/// The log cannot be read, or holds an event that no dealer can have written.
+pub async fn retained_streams(
+    log: &Reader,
+    range: Range<u64>,
+) -> Result<Vec<StreamId>, RetentionError> {
+    let mut hands: BTreeMap<StreamId, (TableId, u64)> = BTreeMap::new();
+    let mut pages = log.pages(Position(range.start)..Position(range.end));
+    while let Some(page) = pages.next().await? {
+        for event in &page {
+            let corrupt = |what: String| Corrupt { position: event.position.0, what };
+            let record =
+                DealerRecord::try_from(event).map_err(|error| corrupt(error.to_string()))?;
+            if let DealerRecord::SeedCommitted(promised) = record {
+                let table = wire::field::table_id(&promised.table_id);
+                let table = table.map_err(|bad| corrupt(bad.to_string()))?;
+                hands.insert(event.stream, (table, promised.hand_no));
+            }
+        }
+    }
+    let mut retained = vec![StreamId::CHANCE];
+    for (stream, (table, number)) in hands {
+        let next = StreamId::from(fairness::hand_id(table, number.saturating_add(1)));
+        let is_newest = log.last_of_stream(next).await?.is_none();
+        if is_newest || !is_over(log, stream).await? {
+            retained.push(stream);
+        }
+    }
+    Ok(retained)
+}
+
+/// Whether the last event of a hand opens its seed.
+async fn is_over(log: &Reader, hand: StreamId) -> Result<bool, RetentionError> {
+    let Some(last) = log.last_of_stream(hand).await? else { return Ok(false) };
+    Ok(matches!(DealerRecord::try_from(&last), Ok(DealerRecord::SeedOpened(_))))
+}
