@@ -93,16 +93,16 @@ async fn the_past_of_every_log_moves_to_files_and_back() {
     assert_eq!(said.matches("events removed").count(), 3, "{said}");
 
     // Play goes on, also after restarts, one of them without a snapshot of its own.
-    let table_id = table.to_string();
-    let mut reached = 30;
-    for signal in [Signal::KILL, Signal::INT] {
-        reached += 4;
-        until_hand(&place, &room.url, table, reached).await;
-        room.running.stop(signal).await;
-        room = place.up(&["--thinking", "5"]).await;
-    }
-    until_hand(&place, &room.url, table, reached + 4).await;
-    let first = ["audit", "hand", &table_id, "1"];
+    until_hand(&place, &room.url, table, 34).await;
+    room.running.kill();
+    drop(room);
+    let mut room = place.up(&["--thinking", "5"]).await;
+    until_hand(&place, &room.url, table, 38).await;
+    room.running.stop(Signal::INT).await;
+    let mut room = place.up(&["--thinking", "5"]).await;
+    until_hand(&place, &room.url, table, 42).await;
+    let first = fairness::hand_id(table, 1).to_string();
+    let first = ["audit", "hand", &first];
     let (status, said) = place.run(place.sabacc(&first)).await;
     assert!(!status.success() && said.contains("archived"), "{said}");
 
