@@ -71,7 +71,7 @@ impl Database {
     /// Returns the number of events in a service's log.
     pub(crate) async fn event_count(&mut self, schema: &'static str) -> Result<u64, sqlx::Error> {
         let size: Option<i64> =
-            sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.owners")))
+            sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.log_sizes")))
                 .fetch_one(&mut self.connection)
                 .await?;
         Ok(unsigned(size.unwrap_or_default()))

@@ -88,7 +88,7 @@ impl World {
             Kind::Memory(store) => store.save_tree(LOG, tree),
             Kind::PostgreSql { admin } => {
                 let mut admin = PgConnection::connect(admin).await?;
-                sqlx::query("UPDATE \"table\".owners SET tree = $1 WHERE log = $2")
+                sqlx::query("UPDATE \"table\".leases SET tree = $1 WHERE log = $2")
                     .bind(tree.map(|tree| tree.concat()))
                     .bind(LOG)
                     .execute(&mut admin)
