@@ -108,11 +108,11 @@ impl MemStore {
         self.state().down = down;
     }
 
-    /// Replaces or drops the saved tree of a log, which may happen to any store at any time. The size
-    /// that it is of stays.
-    pub fn save_tree(&self, log: &str, tree: Option<Vec<[u8; 32]>>) {
+    /// Replaces the saved size of a log and the tree at it, or drops the tree, which may happen to
+    /// any store at any time.
+    pub fn save_tree(&self, log: &str, size: u64, tree: Option<Vec<[u8; 32]>>) {
         if let Some(kept) = self.state().logs.get_mut(log) {
-            kept.fence.tree = tree;
+            (kept.fence.saved_size, kept.fence.tree) = (size, tree);
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
-use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, StoreError};
+use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, Fence, StoreError};
 use eventlog::{
     AppendError, Entry, Event, Group, Log, PgStore, Position, RequestKey, Store, UnixMicros,
     Version,
@@ -18,14 +18,14 @@ use tokio::task::JoinHandle;
 use crate::projection::{Sums, group, migrated, sums, wallet, wallet_store};
 use crate::{database, entry};
 
-const LOG: &str = "wallet/0";
+pub(crate) const LOG: &str = "wallet/0";
 
 /// Transaction that has inserted a request, not committed yet. Its row stands within the log, at the
 /// last position of a row of two events, so that the log ends where it did.
-struct BlockingTransaction(PgConnection);
+pub(crate) struct BlockingTransaction(PgConnection);
 
 impl BlockingTransaction {
-    async fn hold(
+    pub(crate) async fn hold(
         admin: &str,
         request: RequestKey,
         position: u64,
@@ -50,7 +50,7 @@ impl BlockingTransaction {
 
     /// Waits until `count` statements of the log wait for an advisory lock, which means for the end
     /// of another batch.
-    async fn until_waited(&mut self, count: i64) -> anyhow::Result<()> {
+    pub(crate) async fn until_waited(&mut self, count: i64) -> anyhow::Result<()> {
         let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         for _ in 0..1000 {
@@ -64,7 +64,7 @@ impl BlockingTransaction {
     }
 
     /// Waits until a batch is being written, which has its advisory lock by then.
-    async fn until_begun(&mut self) -> anyhow::Result<()> {
+    pub(crate) async fn until_begun(&mut self) -> anyhow::Result<()> {
         let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         while sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut self.0).await? == 0 {
@@ -73,7 +73,7 @@ impl BlockingTransaction {
         Ok(())
     }
 
-    async fn end(mut self, how: &'static str) -> anyhow::Result<()> {
+    pub(crate) async fn end(mut self, how: &'static str) -> anyhow::Result<()> {
         sqlx::raw_sql(how).execute(&mut self.0).await?;
         Ok(())
     }
@@ -82,7 +82,7 @@ impl BlockingTransaction {
 /// Reading of the test's own clock.
 const CLOCK: ClockReading = ClockReading { at: UnixMicros(1), skew: Duration::MAX };
 
-fn request(n: u16) -> RequestKey {
+pub(crate) fn request(n: u16) -> RequestKey {
     entry(n).key().expect("each answers a request")
 }
 
@@ -106,13 +106,13 @@ fn event(first: u64) -> Event {
 }
 
 /// Batch of the log's first two events, as one row and without a request.
-fn first_two(epoch: u64) -> Batch {
+pub(crate) fn first_two(epoch: u64) -> Batch {
     let events = [event(0), event(1)].into();
     Batch { events, requests: [].into(), rows: None, ..batch(epoch, 0, None) }
 }
 
 /// Batch of one event at position `first`.
-fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
+pub(crate) fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
     let number = u16::try_from(first).expect("a small one");
     let requests = [eventlog::AnsweredRequest {
         key: request(number),
@@ -132,7 +132,15 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
     }
 }
 
-async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
+/// A database with no log yet, and its store.
+pub(crate) async fn store(name: &str) -> anyhow::Result<(String, Arc<PgStore>)> {
+    let admin = database(name).await?;
+    migrated(&admin).await?;
+    let store = wallet_store(&admin).await?;
+    Ok((admin, store))
+}
+
+pub(crate) async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<Fence> {
     let claim = Claim {
         log: LOG.into(),
         owner: "owner".into(),
@@ -142,14 +150,14 @@ async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
         clock: CLOCK,
     };
     match store.claim(&claim).await? {
-        ClaimOutcome::Granted(fence) => Ok(fence.epoch),
+        ClaimOutcome::Granted(fence) => Ok(fence),
         ClaimOutcome::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
     }
 }
 
-type Sent = JoinHandle<Result<AppendOutcome, StoreError>>;
+pub(crate) type Sent = JoinHandle<Result<AppendOutcome, StoreError>>;
 
-fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
+pub(crate) fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
     let store = Arc::clone(store);
     tokio::spawn(async move { store.append(&batch).await })
 }
@@ -159,10 +167,8 @@ fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
 async fn send_two_batches(
     name: &str,
 ) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, BlockingTransaction)> {
-    let admin = database(name).await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
-    let epoch = claim(&store, false).await?;
+    let (admin, store) = store(name).await?;
+    let epoch = claim(&store, false).await?.epoch;
     assert_eq!(store.append(&first_two(epoch)).await?, AppendOutcome::Written);
     let mut way = BlockingTransaction::hold(&admin, request(2), 1).await?;
     let first = send(&store, batch(epoch, 2, None));
@@ -172,7 +178,7 @@ async fn send_two_batches(
     Ok((admin, store, first, second, way))
 }
 
-async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
+pub(crate) async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
     let mut connection = PgConnection::connect(admin).await?;
     let sql = "SELECT position FROM wallet.events ORDER BY position";
     Ok(sqlx::query_scalar(sql).fetch_all(&mut connection).await?)
@@ -219,7 +225,7 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
     way.end("ROLLBACK").await?;
     assert_eq!(first.await??, AppendOutcome::Written);
     // Both wait for the first batch. Whichever goes on first, the other sees its effect.
-    let (second, epoch) = (second.await??, taken.await??);
+    let (second, epoch) = (second.await??, taken.await??.epoch);
     let (size, rows): (u64, &[(i64, i64, i64)]) = match second {
         AppendOutcome::Written => (4, &[(2, 7, 3), (3, 7, 4)]),
         AppendOutcome::Fenced | AppendOutcome::Duplicate => (3, &[(2, 7, 3)]),
@@ -237,10 +243,8 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
 /// Any role that may connect may see an advisory lock's number and take it, here an auditor's.
 #[tokio::test]
 async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
-    let admin = database("ahead_tickets").await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
-    let epoch = claim(&store, false).await?;
+    let (admin, store) = store("ahead_tickets").await?;
+    let epoch = claim(&store, false).await?.epoch;
     let way = BlockingTransaction::hold(&admin, request(0), 1000).await?;
     let first = send(&store, batch(epoch, 0, None));
     let mut attacker = PgConnection::connect(&admin).await?;
@@ -275,10 +279,8 @@ async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
 /// A batch that arrives before its predecessor, which is possible with two connections.
 #[tokio::test]
 async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
-    let admin = database("ahead_overtakes").await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
-    let epoch = claim(&store, false).await?;
+    let (admin, store) = store("ahead_overtakes").await?;
+    let epoch = claim(&store, false).await?.epoch;
     assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Fenced);
     assert_eq!(store.append(&batch(epoch, 0, None)).await?, AppendOutcome::Written);
     assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Written);
@@ -289,9 +291,7 @@ async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_batch_ahead_of_no_log_makes_none() -> anyhow::Result<()> {
-    let admin = database("ahead_of_none").await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
+    let (admin, store) = store("ahead_of_none").await?;
     let first = batch(1, 0, Some(0));
     assert_eq!(store.append(&first).await?, AppendOutcome::Fenced);
     assert!(store.fence(&first.log).await?.is_none());

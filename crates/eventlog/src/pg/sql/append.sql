@@ -1,3 +1,4 @@
+-- append
 -- $1 log, $2 epoch, $3 first position, $4 the owner's clock and how far it may be off, in microseconds,
 -- $5 recorded at, $6 number of events, then arrays of one length: $7 to $18 of rows; $19 the batch's ticket,
 -- $20 that of the batch before; a service's own from $21 on. A ticket is not waited for: whoever may connect

@@ -1,3 +1,4 @@
+-- append ahead
 -- As append.sql, for a batch that is sent while the previous one is being written. Its rows are inserted
 -- first. Then it waits for the end of the previous batch, locks the owner's row, and looks whether the log
 -- below it ends where it begins. The statement sees the log as it was when it began: if that is past this
