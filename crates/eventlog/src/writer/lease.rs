@@ -90,9 +90,12 @@ impl Writer {
     /// Releases the lease, so that the next owner need not wait. If that fails the lease ends by
     /// itself.
     pub(super) async fn release(&mut self) {
-        if let LeaseTimer::InFlight { renewal, .. } = &mut self.lease {
+        if let LeaseTimer::InFlight { renewal, .. } = &mut self.lease
             // It would prolong the lease if it came after the release.
-            let _ = renewal.await;
+            && let Err(error) = renewal.await
+        {
+            tracing::warn!(log = %self.options.name, %error, "the lease was not released: it will end by itself");
+            return;
         }
         if let Err(error) = self.store.renew(&self.renewal(Duration::ZERO)).await {
             tracing::warn!(log = %self.options.name, %error, "the lease was not released: it will end by itself");

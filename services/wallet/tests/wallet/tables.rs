@@ -153,6 +153,37 @@ async fn tables_that_lose_their_place_while_groups_go_ahead_are_made_anew() {
     again.stop().await;
 }
 
+/// While somebody keeps a snapshot open, as a backup does, every change of a row makes the next one
+/// slower. Transfers change none: neither those of many tables at once nor the accounts that all of
+/// them pay to.
+#[tokio::test(flavor = "multi_thread")]
+async fn transfers_change_no_row() {
+    let (house, url) = Harness::over_postgres("no_row").await;
+    fill_tables(&house).await;
+    let mut admin = PgConnection::connect(&url).await.unwrap();
+    let mut versions = async || {
+        let sql = "SELECT concat_ws(' ', 'projected', ctid, xmin) FROM wallet.projected
+            UNION ALL SELECT concat_ws(' ', 'owners', ctid, xmin) FROM wallet.owners
+            UNION ALL SELECT concat_ws(' ', 'states', ctid, xmin) FROM wallet.states";
+        sqlx::query_scalar::<_, String>(sql).fetch_all(&mut admin).await.unwrap()
+    };
+    let before = versions().await;
+    let mut backup = PgConnection::connect(&url).await.unwrap();
+    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM wallet.projected";
+    sqlx::raw_sql(begin).execute(&mut backup).await.unwrap();
+    let pot = ledger::Account::SabaccPot(TABLE);
+    let hand = [(seat(0), -3), (pot, 2), (ledger::Account::Rake, 1)];
+    for _ in 0..2 {
+        let settle = (1000..1050).map(|id| house.execute(settle(id, &hand)));
+        let issue = (2000..2200).map(|id| house.execute(issue(id, 0, 1)));
+        assert!(futures_util::future::join_all(settle).await.iter().all(Result::is_ok));
+        assert!(futures_util::future::join_all(issue).await.iter().all(Result::is_ok));
+    }
+    assert_eq!(versions().await, before);
+    backup.close().await.unwrap();
+    house.is_sound().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_that_an_older_wallet_did_not_keep_up_are_made_anew() {
     let (house, url) = Harness::over_postgres("behind").await;

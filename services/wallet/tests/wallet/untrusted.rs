@@ -80,6 +80,7 @@ async fn the_wallets_role_can_change_no_entry() {
         "UPDATE adjustments SET proposed_by = 'x'",
         "UPDATE holds SET amount = 1",
         "UPDATE states SET account = 9",
+        "INSERT INTO projected VALUES ('other', NULL)",
         "TRUNCATE projected, accounts, entries, states, holds, adjustments",
         "ALTER TABLE entries DISABLE TRIGGER no_edit",
     ];
