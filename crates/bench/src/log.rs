@@ -3,6 +3,10 @@
 //! Each caller appends an event with a request, as every command of a service does, waits until it
 //! is durable, and appends the next. The floor is PostgreSQL writing the same rows from one
 //! connection in batches of the log's average size.
+//!
+//! With `--snapshot` the same callers append once more while another connection keeps a snapshot
+//! open, as a backup does: PostgreSQL can then remove no old version of a row. The figure is of the
+//! last seconds of that time, compared with the one before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +19,10 @@ use system::clock::{Clock as _, SystemClock};
 use system::entropy::{self, SystemEntropy};
 use system::ids::IdMaker;
 
-use crate::drive::{StepResult, Worker, run_workers};
+use crate::drive::{Sample, StepResult, Worker, run_workers};
 use crate::figures::{Figure, Report};
 use crate::harness::{BenchHarness, incompressible_bytes};
+use crate::repo::Database;
 use crate::{Baselines, CommonOptions, Summary, until_signal};
 
 /// The database schema, named like a service.
@@ -25,6 +30,9 @@ const SCHEMA: &str = "bench";
 const LOG: &str = "bench/0";
 /// Goal: ratio of the log's rate to the floor's.
 const MIN_RATIO_TO_FLOOR: f64 = 0.7;
+/// Goal: ratio of the rate beside a snapshot to the rate before it. Tables and indexes grow
+/// meanwhile, and other work on the machine changes too.
+const MIN_RATIO_BESIDE_SNAPSHOT: f64 = 0.7;
 
 /// Arguments of `sabacc bench log`.
 #[derive(clap::Args)]
@@ -37,6 +45,9 @@ pub struct Arguments {
     /// Sign the log while it is written, as every service does.
     #[arg(long)]
     signed: bool,
+    /// Seconds to append beside a snapshot that is held open, as by a backup; 0: none.
+    #[arg(long, value_name = "S", default_value = "0", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    snapshot: u64,
 }
 
 /// Measures appends.
@@ -51,7 +62,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Summary> {
 }
 
 async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::Result<Report> {
-    let Arguments { common, event_bytes, signed } = arguments;
+    let Arguments { common, event_bytes, signed, snapshot } = arguments;
     let url = harness.postgres.admin_url();
     eventlog::migrate(&url, SCHEMA, None).await?;
     let store = PgStore::connect(&url, SCHEMA, PoolSizes::default()).await?;
@@ -59,11 +70,20 @@ async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::R
     let notary = signed.then(|| start_notary(store, &log)).transpose()?;
     harness.pgbench.run().await?;
     let content = incompressible_bytes(usize::try_from(*event_bytes)?);
-    let appenders = (0..common.clients).map(|_| Appender::new(&log, &content)).collect();
+    let appenders = || (0..common.clients).map(|_| Appender::new(&log, &content)).collect();
     let mut meter = harness.cost_meter(None).await?;
-    let driven = run_workers(common.sample("appending"), appenders, &mut meter).await?;
+    let driven = run_workers(common.sample("appending"), appenders(), &mut meter).await?;
     harness.pgbench.run().await?;
     let shape = harness.admin.row_averages(SCHEMA, 0).await?;
+    let beside = match snapshot {
+        0 => None,
+        _ => {
+            let mut reader = Database::connect(&url).await?;
+            reader.hold_snapshot().await?;
+            let sample = last_seconds(*snapshot, common.seconds);
+            Some(run_workers(sample, appenders(), &mut meter).await?)
+        }
+    };
     drop(notary);
     log.close().await;
     let floor = harness.measure_floor(shape, common.sample("the floor")).await?;
@@ -71,8 +91,23 @@ async fn measure(harness: &mut BenchHarness, arguments: &Arguments) -> anyhow::R
     let figure = Figure::new("append", common.clients, driven)
         .with_baseline("pgbench", pgbench, None)
         .with_floor(floor, &shape, Some(MIN_RATIO_TO_FLOOR));
+    let rate = figure.rate;
+    let beside = beside.map(|driven| {
+        let figure = Figure::new("append beside a snapshot", common.clients, driven);
+        figure.with_baseline("append", Some(rate), Some(MIN_RATIO_BESIDE_SNAPSHOT))
+    });
     let yardsticks = Baselines { pgbench, ..Baselines::default() };
-    Ok(yardsticks.report("log", common.seconds, vec![figure]))
+    Ok(yardsticks.report("log", common.seconds, [figure].into_iter().chain(beside).collect()))
+}
+
+/// Sample of the last `measured` of so many seconds.
+fn last_seconds(seconds: u64, measured: u64) -> Sample {
+    let measured = measured.min(seconds);
+    Sample {
+        label: "appending beside a snapshot",
+        warm_up: Duration::from_secs(seconds - measured),
+        measured: Duration::from_secs(measured),
+    }
 }
 
 /// Starts a notary with a random key.

@@ -68,10 +68,16 @@ impl Database {
         sqlx::query("CHECKPOINT").execute(&mut self.connection).await.map(|_| ())
     }
 
+    /// Takes a snapshot and keeps it open for as long as the connection lives, as a backup does.
+    pub(crate) async fn hold_snapshot(&mut self) -> Result<(), sqlx::Error> {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class";
+        sqlx::raw_sql(begin).execute(&mut self.connection).await.map(|_| ())
+    }
+
     /// Returns the number of events in a service's log.
     pub(crate) async fn event_count(&mut self, schema: &'static str) -> Result<u64, sqlx::Error> {
         let size: Option<i64> =
-            sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.owners")))
+            sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.log_sizes")))
                 .fetch_one(&mut self.connection)
                 .await?;
         Ok(unsigned(size.unwrap_or_default()))

@@ -60,7 +60,7 @@ pub trait ProjectionRows: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Adds the values of the parameters from the 24th on, in order. All rows of the same
+    /// Adds the values of the parameters from the 21st on, in order. All rows of the same
     /// expressions add the same number of values of the same types.
     fn bind(&self, arguments: &mut PgArguments) -> Result<(), BoxDynError>;
 }
@@ -73,10 +73,4 @@ pub struct PipelinedCtes {
     /// Inserts over `fence (log, size)`, and at the end `beside`, one row that reads from each
     /// insert, so that all of them are executed first: `, beside AS (SELECT count(*) FROM seen)`.
     pub rows: &'static str,
-    /// Expressions for after the fence has moved, over `passed (log, size)`. Rows that they update
-    /// may have changed since the statement began, so whatever depends on an old value belongs into
-    /// `SET`, not `WHERE`. An insert that finds the row in its way is best: for an UPDATE of a
-    /// changed row the server sets up the whole statement again to check that row, which costs as
-    /// much as many rows.
-    pub after_fence: &'static str,
 }

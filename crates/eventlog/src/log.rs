@@ -28,7 +28,7 @@ use crate::reader::Reader;
 use crate::store::{ClockReading, Fence, Store, StoreError};
 use crate::stream_heads::StreamHeads;
 use crate::subscription::{Mode, Subscription};
-use crate::writer::{ClockAlarm, CpuHeadroom, Writer};
+use crate::writer::{ClockAlarm, CpuHeadroom, LeaseTimer, Writer};
 
 /// Bytes that an event counts for in addition to its payload.
 const EVENT_OVERHEAD_BYTES: usize = 128;
@@ -103,13 +103,12 @@ impl Default for Limits {
     }
 }
 
-/// Health of the owner's writes to the store. An idle owner renews its lease, three times in its
-/// length.
+/// Health of the owner's writes to the store. An owner renews its lease three times in its length.
 #[derive(Clone, Debug)]
 pub struct Health {
-    /// Time of the last successful write.
-    pub written: Instant,
-    /// Reason why no write has succeeded since.
+    /// Time before the last successful renewal: nobody else has the log for a lease from then on.
+    pub renewed: Instant,
+    /// Reason why the last write failed, until one succeeds.
     pub outage: Option<Arc<str>>,
 }
 
@@ -155,7 +154,7 @@ impl Log {
             recorded_at: opened.recorded_at,
         });
         let (queue, queued) = mpsc::channel(limits.queue_entries.max(1));
-        let (health, watched) = watch::channel(Health { written: Instant::now(), outage: None });
+        let (health, watched) = watch::channel(Health { renewed: opened.renewed, outage: None });
         let commits = broadcast::Sender::new(limits.live_commits.max(1));
         let stopped = CancellationToken::new();
         let answered = Arc::new(RwLock::new(opened.answer_cache));
@@ -187,7 +186,8 @@ impl Log {
             answer_cache: answered,
             head,
             commits,
-            renew_at: Instant::now(),
+            lease: LeaseTimer::new(),
+            is_lost: false,
             cpu_headroom: CpuHeadroom::new(),
             clock_alarm: ClockAlarm::default(),
             health,
@@ -437,8 +437,8 @@ impl Log {
         self.head().root
     }
 
-    /// Time at which the previous owner last recorded that it was serving, by its own clock; `None`
-    /// for a new log. Clocks of hands continue from there.
+    /// Time at which the previous owner last renewed its lease while it served, or of the last event
+    /// if that is later; `None` for a new log. Clocks of hands continue from there.
     #[must_use]
     pub const fn last_alive(&self) -> Option<UnixMicros> {
         self.last_alive

@@ -108,10 +108,11 @@ impl MemStore {
         self.state().down = down;
     }
 
-    /// Replaces or drops the saved tree of a log, which may happen to any store at any time.
-    pub fn save_tree(&self, log: &str, tree: Option<Vec<[u8; 32]>>) {
+    /// Replaces the saved size of a log and the tree at it, or drops the tree, which may happen to
+    /// any store at any time.
+    pub fn save_tree(&self, log: &str, size: u64, tree: Option<Vec<[u8; 32]>>) {
         if let Some(kept) = self.state().logs.get_mut(log) {
-            kept.fence.tree = tree;
+            (kept.fence.saved_size, kept.fence.tree) = (size, tree);
         }
     }
 
@@ -119,6 +120,7 @@ impl MemStore {
     pub fn lose_last_event(&self, log: &str) {
         if let Some(kept) = self.state().logs.get_mut(log) {
             kept.events.pop();
+            kept.fence.size = kept.events.len() as u64;
         }
     }
 
@@ -252,9 +254,6 @@ impl State {
         }
         kept.push_events(&batch.events)?;
         kept.fence.size += batch.events.len() as u64;
-        kept.fence.alive_at = kept.fence.alive_at.max(Some(batch.clock.at));
-        kept.fence.tree = Some(batch.tree.clone());
-        kept.lease_ends = Instant::now() + batch.lease;
         kept.requests.extend(batch.requests.iter().map(|stored| (stored.key, stored.clone())));
         self.replicate(&batch.log, batch.first)?;
         Ok(AppendOutcome::Written)
@@ -270,6 +269,7 @@ impl MemLog {
         }
         self.requests.retain(|_, stored| stored.first.0 < size);
         self.fence.size = self.fence.size.min(size);
+        self.fence.saved_size = self.fence.saved_size.min(size);
         self.fence.tree = None;
     }
 
@@ -329,6 +329,7 @@ impl Store for MemStore {
                 owner: claim.owner.clone(),
                 address: claim.address.clone(),
                 alive_at: None,
+                saved_size: 0,
                 tree: None,
             },
             lease_ends: now,
@@ -358,6 +359,10 @@ impl Store for MemStore {
         }
         let alive_at = renewal.is_serving.then_some(renewal.clock.at);
         kept.fence.alive_at = kept.fence.alive_at.max(alive_at);
+        if renewal.tree.is_some() {
+            kept.fence.saved_size = renewal.size;
+            kept.fence.tree.clone_from(&renewal.tree);
+        }
         kept.lease_ends = Instant::now() + renewal.lease;
         let size = kept.fence.size;
         state.replicate(&renewal.log, size)?;

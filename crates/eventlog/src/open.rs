@@ -7,9 +7,10 @@
 //! owner could not be sure of, such as a commit that was not acknowledged and that no replica may
 //! have, is as durable as the claim before this owner answers any call.
 //!
-//! The Merkle tree is saved with each commit, but a saved tree is only used if the newest events
-//! lead to it again. Otherwise the tree is built from all events, or from the log's cut. So
-//! deleting it changes only the time that opening takes.
+//! The Merkle tree is saved with each renewal of the lease, but a saved tree is only used if the
+//! events before it lead to it again; it is grown with the events behind it. Otherwise the tree is
+//! built from all events, or from the log's cut. So deleting it changes only the time that opening
+//! takes. The number of events is saved beside it: a log that has fewer is corrupt.
 //!
 //! Specification: ARCHITECTURE.md §2.4.
 
@@ -37,6 +38,8 @@ const MAX_CLAIM_PAUSE: Duration = Duration::from_millis(250);
 /// End of an opened log.
 pub(crate) struct OpenedLog {
     pub(crate) epoch: u64,
+    /// Time before which the lease was renewed last.
+    pub(crate) renewed: Instant,
     pub(crate) tree: Tree,
     pub(crate) recorded_at: UnixMicros,
     pub(crate) last_alive: Option<UnixMicros>,
@@ -44,23 +47,29 @@ pub(crate) struct OpenedLog {
 }
 
 pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<OpenedLog, OpenError> {
-    let fence = claim(store, options).await?;
-    let last_alive = fence.alive_at;
-    let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
+    let (fence, renewed) = claim(store, options).await?;
+    let mut lease = Lease { store, options, epoch: fence.epoch, renewed };
     let found = find_end(&mut lease, &fence).await;
     if matches!(found, Ok(_) | Err(OpenError::Corrupt { .. })) {
         // A write of another owner does not make the log corrupt: the renewal reports the loss
         // first.
-        lease.renew().await?;
+        lease.renew(found.as_ref().ok().map(|(tree, ..)| tree)).await?;
     }
-    let (tree, answered, recorded_at) = found?;
-    Ok(OpenedLog { epoch: fence.epoch, tree, recorded_at, last_alive, answer_cache: answered })
+    let (tree, answer_cache, recorded_at) = found?;
+    let recorded = (tree.size() > 0).then_some(recorded_at);
+    let (epoch, last_alive) = (fence.epoch, fence.alive_at.max(recorded));
+    Ok(OpenedLog { epoch, renewed: lease.renewed, tree, recorded_at, last_alive, answer_cache })
 }
 
 async fn find_end(
     lease: &mut Lease<'_>,
     fence: &Fence,
 ) -> Result<(Tree, AnswerCache, UnixMicros), OpenError> {
+    if fence.size < fence.saved_size {
+        let (log, size) = (lease.options.name.clone(), fence.saved_size);
+        let what = format!("it had {size} events, it has {}", fence.size).into();
+        return Err(OpenError::Corrupt { log, what });
+    }
     let tree = restore_tree(lease, fence).await?;
     let answered = load_answer_cache(lease).await?;
     let log = &lease.options.name;
@@ -70,7 +79,8 @@ async fn find_end(
     Ok((tree, answered, recorded_at))
 }
 
-async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError> {
+/// Claims the log. Returns its fence, and a time before which the lease began.
+async fn claim(store: &dyn Store, options: &Options) -> Result<(Fence, Instant), OpenError> {
     let claim = Claim {
         log: options.name.clone(),
         owner: options.owner.clone(),
@@ -82,12 +92,13 @@ async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError>
     let mut deadline = None;
     loop {
         let claim = Claim { clock: options.reading(), ..claim.clone() };
+        let sent = Instant::now();
         let claimed = store
             .claim(&claim)
             .await
             .map_err(|error| OpenError::from_store(&options.name, error))?;
         match claimed {
-            ClaimOutcome::Granted(fence) => return Ok(fence),
+            ClaimOutcome::Granted(fence) => return Ok((fence, sent)),
             ClaimOutcome::Held { fence, remaining } => {
                 let now = Instant::now();
                 let ends = *deadline.get_or_insert(now + remaining + MAX_CLAIM_PAUSE);
@@ -115,22 +126,28 @@ struct Lease<'a> {
 
 impl Lease<'_> {
     async fn renew_in_time(&mut self) -> Result<(), OpenError> {
-        if self.renewed.elapsed() < self.options.lease / 3 { Ok(()) } else { self.renew().await }
+        if self.renewed.elapsed() < self.options.lease / 3 {
+            Ok(())
+        } else {
+            self.renew(None).await
+        }
     }
 
-    async fn renew(&mut self) -> Result<(), OpenError> {
-        let log = &self.options.name;
+    /// Renews the lease, and saves the tree if it is given.
+    async fn renew(&mut self, tree: Option<&Tree>) -> Result<(), OpenError> {
+        let (log, sent) = (&self.options.name, Instant::now());
         let renewal = Renewal {
             log: log.clone(),
             epoch: self.epoch,
             lease: self.options.lease,
             clock: self.options.reading(),
             is_serving: false,
-            size: 0,
+            size: tree.map_or(0, Tree::size),
+            tree: tree.map(|tree| tree.peaks().to_vec()),
         };
         match self.store.renew(&renewal).await {
             Ok(true) => {
-                self.renewed = Instant::now();
+                self.renewed = sent;
                 Ok(())
             }
             Ok(false) => Err(OpenError::Lost { log: log.clone() }),
@@ -143,12 +160,11 @@ async fn restore_tree(lease: &mut Lease<'_>, fence: &Fence) -> Result<Tree, Open
     let log = &lease.options.name;
     let cut = lease.store.cut(log).await.map_err(|error| OpenError::from_store(log, error))?;
     let cut = cut.unwrap_or_default();
-    let saved = fence.tree.clone().and_then(|peaks| Tree::restore(fence.size, peaks).ok());
-    if let Some(saved) = saved {
-        if grow_tree(lease, not_before_cut(&cut, saved.aligned_prefix(GRAIN)), fence.size).await?
-            == saved
-        {
-            return Ok(saved);
+    let saved = fence.tree.clone().and_then(|peaks| Tree::restore(fence.saved_size, peaks).ok());
+    if let Some(saved) = saved.filter(|saved| saved.size() >= cut.size()) {
+        let before = not_before_cut(&cut, saved.aligned_prefix(GRAIN));
+        if grow_tree(lease, before, fence.saved_size).await? == saved {
+            return grow_tree(lease, saved, fence.size).await;
         }
         tracing::warn!(log = %lease.options.name, "the saved tree does not fit the events: building it anew");
     }
@@ -217,7 +233,7 @@ async fn last_recorded_at(
         (0, []) => Ok(UnixMicros::default()),
         (1.., [last]) if last.position.0 == size - 1 => Ok(last.recorded_at),
         _ => {
-            let what = format!("the fence says {size} events, and they do not end there");
+            let what = format!("it has {size} events, and they do not end there");
             Err(StoreError::Corrupt(what.into()))
         }
     }

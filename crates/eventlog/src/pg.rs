@@ -1,10 +1,20 @@
 //! Store in PostgreSQL: one schema per service, named by the connection's `search_path`.
 //!
-//! **One round trip.** An append is one statement: it moves the fence and, if the fence moved,
-//! inserts the rows from arrays. It is its own transaction; a second owner waits for the fence's
-//! row and then finds another epoch. A batch that is sent while the previous one is being written
-//! is one statement too (`append_ahead.sql`): it inserts its rows, waits for the end of the other,
-//! then moves the fence. Two connections take turns.
+//! **One round trip.** An append is one statement: it locks the owner's row where that has the
+//! epoch, looks where the log ends, and inserts the rows from arrays if that is where the batch
+//! begins. It is its own transaction; a claim changes the row, so it waits for the append, and an
+//! append that waited for a claim finds another epoch. A batch that is sent while the previous one
+//! is being written is one statement too (`append_ahead.sql`): it inserts its rows, waits for the
+//! end of the other, then locks the row and looks. Two connections take turns.
+//!
+//! **No row that every append changes.** A log ends where its last row of events ends, and the lease
+//! has a table of its own, changed by claims and renewals alone. An update leaves the old version of
+//! its row behind, and while somebody keeps a snapshot open, such as a backup, no version can be
+//! removed and each update walks past all of them. A lock of a row leaves none.
+//!
+//! **What is committed meanwhile.** A statement's snapshot is taken before it waits for a lock. So
+//! where a log ends is asked by a function (`log_end` in `0001_log.sql`) whose query has a snapshot
+//! of its own, after the lock.
 //!
 //! **Form of the statement** (figures: `benches/append`). The arrays are unnested in the select
 //! list, which reads them in step; a FROM over several functions would put each through a temporary
@@ -161,8 +171,8 @@ impl PgStore {
         &self.readers
     }
 
-    /// Writes a batch. The result is [`AppendOutcome::Written`] or
-    /// [`AppendOutcome::FenceMismatch`], or the clocks' difference.
+    /// Writes a batch. The result is [`AppendOutcome::Written`] or [`AppendOutcome::Fenced`], or the
+    /// clocks' difference.
     async fn write(
         &self,
         link: &mut PgConnection,

@@ -108,12 +108,12 @@ async fn report_health(
     report: &(impl Fn(WriteHealth<'_>) + Send + Sync),
 ) {
     loop {
-        let Health { written, outage: trouble } = health.borrow().clone();
-        let silent = written.elapsed();
+        let Health { renewed, outage: trouble } = health.borrow().clone();
+        let silent = renewed.elapsed();
         let what = match trouble {
             Some(trouble) => Some(format!("the log takes nothing: {trouble}")),
             None if silent >= stale => {
-                Some(format!("the database has taken nothing for {} s", silent.as_secs()))
+                Some(format!("the database has renewed no lease for {} s", silent.as_secs()))
             }
             None => None,
         };

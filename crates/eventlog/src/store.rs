@@ -1,13 +1,16 @@
 //! Interface of a log's store.
 //!
-//! A store keeps many logs, distinguished by name. For each it keeps the **fence** (epoch, size,
-//! owner, lease), the events and the answered requests. The main invariant: [`Store::append`]
-//! writes a batch whole or not at all, only if the fence shows the batch's epoch and first
-//! position, and moves the fence's size together with it. So there is one writer, no gap, and no
+//! A store keeps many logs, distinguished by name. For each it keeps the **fence** (epoch, owner),
+//! the lease, the events and the answered requests. The main invariant: [`Store::append`]
+//! writes a batch whole or not at all, only if the fence shows the batch's epoch and the log ends
+//! where the batch begins. So there is one writer, no gap, and no
 //! event written twice, whatever the network does. Writing a batch twice is harmless: the second
-//! time the size has moved.
+//! time the log ends elsewhere. A claim and an append of one log exclude each other: a claim counts
+//! every event of an append that it waited for.
 //!
-//! Leases are measured by the store's clock; times of recording come from the owner's. Each claim,
+//! Leases are measured by the store's clock; times of recording come from the owner's. A lease is
+//! given by a claim and prolonged by renewals, not by appends. It only says how long others wait: an
+//! owner whose lease has ended may append until another one claims the log. Each claim,
 //! renewal and append carries a [`ClockReading`] of the owner's clock. If that or the time to be
 //! recorded is too far from the store's clock, nothing is changed ([`StoreError::Clock`]). So a
 //! clock that jumps cannot move the log's time, or a lease, far into the future.
@@ -129,7 +132,7 @@ pub struct ClockReading {
 #[derive(Clone, Debug)]
 pub enum ClaimOutcome {
     /// The log belongs to the claimant, under the fence's epoch, which is a random number that no
-    /// owner had before. `alive_at` and `tree` are as the previous owner left them. The claim is a
+    /// owner had before. `alive_at`, `saved_size` and `tree` are as the previous owner left them. The claim is a
     /// commit of its own, made after everything that it found, so all of that is as durable as the
     /// claim.
     Granted(Fence),
@@ -148,18 +151,24 @@ pub struct Renewal {
     /// Number of events that the owner knows to be committed. A store with fewer events is another
     /// one, such as a lagging replica after a fail-over: there the renewal fails.
     pub size: u64,
+    /// Peaks of the Merkle tree at `size`, to be kept with it as [`Fence::tree`] and
+    /// [`Fence::saved_size`]. `None` leaves both as they are.
+    pub tree: Option<Vec<[u8; 32]>>,
 }
 
-/// Row that decides who may write and at which position.
+/// Who may write a log, at which position, and what its owner has left for the next one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fence {
     pub epoch: u64,
+    /// Number of events: the log ends where its last event does.
     pub size: u64,
     pub owner: Arc<str>,
     pub address: Arc<str>,
-    /// Time at which an owner last recorded that it was serving, by its own clock.
+    /// Time of the last renewal of an owner that served, by its own clock.
     pub alive_at: Option<UnixMicros>,
-    /// Peaks of the Merkle tree at `size`. Optional: if they are missing or wrong, the tree is
+    /// Number of events at a renewal. A log with fewer has lost some.
+    pub saved_size: u64,
+    /// Peaks of the Merkle tree at `saved_size`. Optional: if they are missing or wrong, the tree is
     /// built from the events.
     pub tree: Option<Vec<[u8; 32]>>,
 }
@@ -170,7 +179,7 @@ pub struct Fence {
 pub struct Batch {
     pub log: Arc<str>,
     pub epoch: u64,
-    /// Size that the fence must show.
+    /// Size that the log must have.
     pub first: u64,
     /// Events, all recorded at the same time.
     pub events: Arc<[Event]>,
@@ -181,10 +190,7 @@ pub struct Batch {
     /// with this batch, but writes it only after that one. If it cannot, it answers
     /// [`AppendOutcome::Fenced`], at once or later.
     pub pipelined_after: Option<u64>,
-    pub lease: Duration,
     pub clock: ClockReading,
-    /// Peaks of the tree including this batch.
-    pub tree: Vec<[u8; 32]>,
 }
 
 impl Batch {
@@ -198,7 +204,7 @@ impl Batch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AppendOutcome {
     Written,
-    /// The fence shows another epoch or size; this attempt wrote nothing.
+    /// The log has another epoch or size; this attempt wrote nothing.
     Fenced,
     /// A request of the batch was answered before; nothing was written.
     Duplicate,

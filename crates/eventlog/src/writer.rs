@@ -9,11 +9,13 @@
 //! **Ahead of its turn.** Entries that wait behind the batch being written are sent meanwhile, if
 //! that is possible and worthwhile (`pipeline`).
 //!
+//! **The lease** is renewed beside the batches (`lease`).
+//!
 //! **Memory follows the store.** Tree, heads and time change only when a batch is committed.
 //!
 //! **Unknown outcomes** are resolved. Once an attempt's outcome is unknown, the same batch is sent
-//! again, unchanged, until the store answers: the fence admits it at most once. While the epoch is
-//! ours only this batch can have moved the size, so a moved size means that the batch was written.
+//! again, unchanged, until the store answers: it is written at most once. While the epoch is
+//! ours only this batch can have moved the log's end, so a moved end means that the batch was written.
 //! Its callers wait until that is known. A batch that was certainly not written may be given up:
 //! its callers get the error that the store is unavailable, and the log goes on.
 //!
@@ -31,7 +33,7 @@ use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::yield_now;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use crate::answer_cache::{AnswerCache, RequestLookup};
 use crate::batch::{BatchStart, StampedBatch, stamp};
@@ -45,6 +47,7 @@ pub(crate) use clock_alarm::ClockAlarm;
 pub(crate) use cpu_headroom::CpuHeadroom;
 use in_doubt::BatchOutcome;
 use in_flight::{AttemptResult, InFlight};
+pub(crate) use lease::LeaseTimer;
 use pipeline::MIN_PIPELINED_ENTRIES;
 
 mod clock_alarm;
@@ -77,7 +80,9 @@ pub(crate) struct Writer {
     pub(crate) answer_cache: Arc<RwLock<AnswerCache>>,
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
-    pub(crate) renew_at: Instant,
+    pub(crate) lease: LeaseTimer,
+    /// Whether a renewal has found another owner.
+    pub(crate) is_lost: bool,
     pub(crate) cpu_headroom: CpuHeadroom,
     pub(crate) clock_alarm: ClockAlarm,
     pub(crate) health: watch::Sender<Health>,
@@ -86,25 +91,15 @@ pub(crate) struct Writer {
 /// Another process owns the log.
 struct OwnershipLost;
 
-enum Task {
-    Commit(Vec<QueuedAppend>),
-    Renew,
-}
-
 impl Writer {
     /// Runs until the log is closed or lost.
     pub(crate) async fn run(mut self) {
-        while let Some(task) = self.next_task().await {
-            let outcome = match task {
-                Task::Commit(batch) => self.commit(batch).await,
-                Task::Renew => self.renew().await,
-            };
-            if outcome.is_err() {
-                self.closing = false;
-                break;
+        while let Some(batch) = self.next_batch().await {
+            if self.commit(batch).await.is_err() {
+                self.is_lost = true;
             }
         }
-        if self.closing {
+        if !self.is_lost {
             self.release().await;
         }
         self.queue.close();
@@ -120,7 +115,7 @@ impl Writer {
     /// Lets the callers that were just answered run, if they are tasks of this process, so that the
     /// next batch holds their next entries too. Otherwise half of them would miss every other
     /// commit. It does not wait.
-    async fn yield_to_callers(&self, callers: usize) {
+    async fn yield_to_callers(&mut self, callers: usize) {
         for _ in 0..MAX_YIELDS_PER_COMMIT {
             if self.queue.len() + self.backlog.len() >= callers {
                 break;
@@ -129,18 +124,21 @@ impl Writer {
         }
     }
 
-    /// Next task: commits all waiting entries, within the limits, or renews the lease of an idle
-    /// log. `None` if the log is to be closed.
-    async fn next_task(&mut self) -> Option<Task> {
-        if self.backlog.is_empty() {
+    /// Next batch: all waiting entries, within the limits. Renews the lease while there is none.
+    /// `None` if the log is lost or to be closed.
+    async fn next_batch(&mut self) -> Option<Vec<QueuedAppend>> {
+        while self.backlog.is_empty() && !self.is_lost {
             if self.closing {
                 return None;
             }
             tokio::select! {
                 biased;
-                () = sleep_until(self.renew_at) => return Some(Task::Renew),
+                step = self.lease.next() => self.take_lease_step(step),
                 command = self.queue.recv() => self.receive(command),
             }
+        }
+        if self.is_lost {
+            return None;
         }
         self.receive_all();
         // Two batches alternate between the database and this process; with a single one each of
@@ -151,7 +149,7 @@ impl Writer {
         } else {
             usize::MAX
         };
-        self.take_batch(most).map(Task::Commit)
+        self.take_batch(most)
     }
 
     fn receive(&mut self, command: Option<Command>) {
@@ -205,6 +203,11 @@ impl Writer {
                 BatchOutcome::Written => {
                     let callers = waiting.len();
                     self.apply_commit(stamped, waiting);
+                    if self.is_lost {
+                        let after = next.into_iter().flat_map(|next| next.waiting);
+                        after.for_each(|it| it.refuse(AppendError::Lost));
+                        return Err(OwnershipLost);
+                    }
                     if plain || next.is_none() {
                         self.yield_to_callers(callers).await;
                     }
@@ -264,6 +267,7 @@ impl Writer {
                 biased;
                 attempted = flight.result() => return attempted,
                 () = wait_for_attempt(next) => {}
+                step = self.lease.next(), if !self.is_lost => self.take_lease_step(step),
                 command = self.queue.recv(), if receives => {
                     self.receive(command);
                     self.receive_all();
@@ -315,9 +319,7 @@ impl Writer {
             requests: stamped.requests.clone(),
             rows: first.and_then(QueuedAppend::rows),
             pipelined_after: behind,
-            lease: self.options.lease,
             clock: self.options.reading(),
-            tree: stamped.tree.peaks().to_vec(),
         };
         InFlight::new(waiting, stamped, batch, give_up, Arc::clone(&self.store))
     }

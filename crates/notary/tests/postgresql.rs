@@ -173,7 +173,7 @@ async fn a_row_put_between_others_is_found() {
                   SELECT 600, recorded_at, 1, author, log, count, gen_random_uuid(), request_id,
                       trace, previous, content
                   FROM event_groups WHERE position = 599;
-                  UPDATE owners SET size = size + 1, tree = NULL";
+                  UPDATE leases SET size = size + 1, tree = NULL";
     place.execute_as_admin(insert).await;
     let found = place.fault_on_restart().await;
     assert!(
@@ -186,7 +186,7 @@ async fn a_row_put_between_others_is_found() {
 async fn a_log_cut_off_at_its_end_is_found() {
     let place = Harness::signed("notary_cut", 700).await;
     let cut = "DELETE FROM event_groups WHERE position >= 600;
-               UPDATE owners SET size = 600, tree = NULL";
+               UPDATE leases SET size = 600, tree = NULL";
     place.execute_as_admin(cut).await;
     let found = place.fault_on_restart().await;
     let shrunk = Refusal::Shrunk { previous: 700, next: 600 };

@@ -71,8 +71,9 @@ impl Database {
     pub(crate) async fn owners(&mut self) -> Result<Vec<LogOwner>, sqlx::Error> {
         let mut owners = Vec::new();
         for schema in SCHEMAS {
+            // Missing in tables of another build, which the migration refuses.
             let there: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
-                .bind(format!("\"{schema}\".owners"))
+                .bind(format!("\"{schema}\".leases"))
                 .fetch_one(&mut self.connection)
                 .await?;
             if !there {
@@ -83,7 +84,8 @@ impl Database {
                     "SELECT log, owner, address, \
                      to_char(claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', \
                      (extract(epoch FROM lease_ends - clock_timestamp()) * 1000)::bigint \
-                     FROM \"{schema}\".owners WHERE lease_ends > clock_timestamp() \
+                     FROM \"{schema}\".owners JOIN \"{schema}\".leases USING (log) \
+                     WHERE lease_ends > clock_timestamp() \
                      AND leased_at <= clock_timestamp() + interval '2 seconds'"
                 )))
                 .fetch_all(&mut self.connection)

@@ -2,9 +2,11 @@
 //!
 //! The tables are a projection: the statement that appends a group to the log writes the group's
 //! rows too (`sql/posting.sql` and those after it), so they are never ahead of the log nor behind
-//! it. What is read from them is durable. `projected` holds the log size that they cover; if that
-//! is not the log's size, because they were emptied or restored from elsewhere, `rebuild` makes
-//! them anew when the wallet starts. A foreign row at the position of a new one is removed before
+//! it. What is read from them is durable. A row of `projected` says so, and no write changes it: a row
+//! that every commit changed would make every commit slower while somebody keeps an old snapshot
+//! open, such as a backup. If the row is missing, or has the size of a rebuild that did not end, or
+//! the newest transfer of the log has no rows, `rebuild` makes the tables anew when the wallet
+//! starts. A foreign row at the position of a new one is removed before
 //! the write is repeated, so no content of these tables can keep the log from being written, and no
 //! write looks for such rows first.
 //!
@@ -88,17 +90,16 @@ macro_rules! parts {
 }
 
 /// Writes all tables.
-const ALL_TABLES: &str = parts!("projected", "posting", "changing", "others");
+const ALL_TABLES: &str = parts!("posting", "changing", "others");
 /// Writes the tables of a group of transfers alone: each table left out saves a fixed time for
 /// every commit.
-const TRANSFER_TABLES: &str = parts!("projected", "posting", "changing");
+const TRANSFER_TABLES: &str = parts!("posting", "changing");
 /// Writes the tables of a group of transfers whose accounts have no state beside a balance.
-const ENTRY_TABLE: &str = concat!(parts!("projected", "posting"), ")");
+const ENTRY_TABLE: &str = concat!(parts!("posting"), ")");
 /// [`ENTRY_TABLE`] for a group that is sent while the one before it is being written. Only
 /// [`ENTRY_TABLE`] and [`TRANSFER_TABLES`] have such a form; other groups wait.
 const ENTRY_TABLE_AHEAD: PipelinedCtes = PipelinedCtes {
     rows: concat!(parts!("posting"), "RETURNING 1), beside AS (SELECT count(*) FROM posting)"),
-    after_fence: parts!("projected_ahead"),
 };
 const TRANSFER_TABLES_AHEAD: PipelinedCtes = PipelinedCtes {
     rows: concat!(
@@ -107,10 +108,7 @@ const TRANSFER_TABLES_AHEAD: PipelinedCtes = PipelinedCtes {
         parts!("changing"),
         ", beside AS (SELECT count(*) FROM posting)"
     ),
-    after_fence: parts!("projected_ahead"),
 };
-/// Writes all tables but `projected`, for a rebuild.
-const REBUILD: &str = parts!("posting", "changing", "others");
 /// Removes rows at positions beyond the log's end.
 const CLEAR_ENTRIES_AHEAD: &str = "SELECT clear_entries_ahead('wallet/0')";
 

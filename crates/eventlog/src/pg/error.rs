@@ -164,15 +164,19 @@ fn ends_the_session(error: &dyn DatabaseError) -> bool {
 /// already.
 pub(super) fn is_projection_conflict(error: &sqlx::Error) -> bool {
     let Some(refusal) = error.as_database_error() else { return false };
-    let of_the_log = ["event_groups", "authors", "logs", "owners"];
+    let of_the_log = ["event_groups", "authors", "logs", "owners", "leases"];
     let table = refusal.table().unwrap_or_default();
     refusal.is_unique_violation() && !of_the_log.contains(&table)
 }
 
 /// Whether a batch sent ahead was rolled back because the log is not in the required state: its
-/// statement then divides by zero, which nothing else does.
+/// statement then divides by zero, which nothing else does, or finds that another batch, perhaps
+/// itself, has taken its place since it began.
 pub(super) fn is_pipeline_conflict(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "22012")
+    let Some(refusal) = error.as_database_error() else { return false };
+    let places = ["event_groups_position", "event_groups_version"];
+    let taken = refusal.constraint().is_some_and(|constraint| places.contains(&constraint));
+    refusal.code().is_some_and(|code| code == "22012") || (taken && refusal.is_unique_violation())
 }
 
 /// Outcome of a statement. No answer within 10 seconds is an error of its own: a server that was

@@ -13,22 +13,19 @@ use sqlx::postgres::PgArguments;
 use super::sql::with_clock_check;
 use crate::group::{PipelinedCtes, ProjectionRows};
 
-/// Placeholders of the log's own parts in a statement.
-const FENCE_PLACEHOLDER: &str = "/* move fence */";
+/// Placeholders of the rows of events in a statement, and of the service's part.
 const ROWS_PLACEHOLDER: &str = "/* rows */";
-/// Placeholders of the service's part, and of the part that waits for its turn.
 const PROJECTION_PLACEHOLDER: &str = "/* projection */";
-const AFTER_FENCE_PLACEHOLDER: &str = "/* turn */";
 
 /// Number of the first parameter of a projection in the statement that appends.
-pub const FIRST_PROJECTION_PARAMETER: u32 = 23;
+pub const FIRST_PROJECTION_PARAMETER: u32 = 21;
 
 /// Rows that are written together with the events.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Common table expressions, each with a leading comma, over the parameters from $23 on. They
+    /// Common table expressions, each with a leading comma, over the parameters from $21 on. They
     /// read `fence (log, size)`, which has one row if the batch goes in and none otherwise: `, seen
-    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($23::bigint[]) AS new
+    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($21::bigint[]) AS new
     /// (number))`. They must not read what the same statement writes.
     pub ctes: &'static str,
     /// Parameters of a batch without rows: mostly empty arrays.
@@ -46,7 +43,7 @@ impl Projection {
 /// Form of an append statement, with a service's expressions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum AppendForm {
-    /// Moves the fence first: all batches before it are written.
+    /// Passes the fence first: all batches before it are written.
     InTurn(&'static str),
     /// Inserts the rows first, while the previous batch is being written.
     Pipelined(PipelinedCtes),
@@ -54,18 +51,14 @@ pub(super) enum AppendForm {
 
 impl AppendForm {
     fn statement(self) -> Arc<str> {
-        let (text, rows, turn) = match self {
-            AppendForm::InTurn(ctes) => (include_str!("sql/append.sql"), ctes, ""),
-            AppendForm::Pipelined(PipelinedCtes { rows, after_fence: turn }) => {
-                (include_str!("sql/append_ahead.sql"), rows, turn)
+        let (text, rows) = match self {
+            AppendForm::InTurn(ctes) => (include_str!("sql/append.sql"), ctes),
+            AppendForm::Pipelined(PipelinedCtes { rows }) => {
+                (include_str!("sql/append_ahead.sql"), rows)
             }
         };
-        let text = text.replace(FENCE_PLACEHOLDER, include_str!("sql/move_fence.sql"));
         let text = text.replace(ROWS_PLACEHOLDER, include_str!("sql/rows.sql"));
-        with_clock_check(&text, "$5")
-            .replace(PROJECTION_PLACEHOLDER, rows)
-            .replace(AFTER_FENCE_PLACEHOLDER, turn)
-            .into()
+        with_clock_check(&text, "$4").replace(PROJECTION_PLACEHOLDER, rows).into()
     }
 }
 
@@ -86,7 +79,7 @@ struct NoRows;
 
 impl ProjectionRows for NoRows {
     fn pipelined(&self) -> Option<PipelinedCtes> {
-        Some(PipelinedCtes { rows: ", beside AS (SELECT 0)", after_fence: "" })
+        Some(PipelinedCtes { rows: ", beside AS (SELECT 0)" })
     }
 
     fn bind(&self, _: &mut PgArguments) -> Result<(), BoxDynError> {
@@ -116,14 +109,7 @@ mod tests {
         for sql in [statements.of(nothing), statements.of(ahead)] {
             assert!(sql.contains("INSERT INTO event_groups"), "{sql}");
             assert!(
-                [
-                    FENCE_PLACEHOLDER,
-                    ROWS_PLACEHOLDER,
-                    PROJECTION_PLACEHOLDER,
-                    AFTER_FENCE_PLACEHOLDER
-                ]
-                .iter()
-                .all(|place| !sql.contains(place)),
+                [ROWS_PLACEHOLDER, PROJECTION_PLACEHOLDER].iter().all(|it| !sql.contains(it)),
                 "{sql}"
             );
         }

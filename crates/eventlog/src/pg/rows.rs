@@ -120,6 +120,7 @@ pub(super) fn fence(row: &PgRow) -> Result<Fence, sqlx::Error> {
     Ok(Fence {
         epoch: unsigned(row, "epoch")?,
         size: unsigned(row, "size")?,
+        saved_size: unsigned(row, "saved_size")?,
         owner: text(row, "owner")?,
         address: text(row, "address")?,
         alive_at: alive_at.map(|at| convert("alive_at", at)).transpose()?.map(UnixMicros),

@@ -65,9 +65,11 @@ pub(super) async fn durability_settings(
     })
 }
 
-/// Whether the schema has its tables, including the newest.
+/// Whether the schema has its tables, including the newest of this build and the last to be made.
 pub(super) async fn is_migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT to_regclass('checkpoints') IS NOT NULL").fetch_one(link).await
+    let tables =
+        "SELECT to_regclass('leases') IS NOT NULL AND to_regclass('checkpoints') IS NOT NULL";
+    sqlx::query_scalar(tables).fetch_one(link).await
 }
 
 /// Claims the fence. `None` if another owner's lease runs or a clock is off.
@@ -125,6 +127,7 @@ pub(super) async fn renew(
         .bind(reading(renewal.clock)?)
         .bind(renewal.is_serving)
         .bind(signed(renewal.size)?)
+        .bind(renewal.tree.as_ref().map(|tree| tree.concat()))
         .fetch_one(link)
         .await?;
     is_one_row_written(&row)
@@ -140,9 +143,7 @@ pub(super) fn append_arguments(
     add(&mut to, &*batch.log)?;
     add(&mut to, signed(batch.epoch)?)?;
     add(&mut to, signed(batch.first)?)?;
-    add(&mut to, micros(batch.lease))?;
     add(&mut to, reading(batch.clock)?)?;
-    add(&mut to, batch.tree.concat())?;
     add(&mut to, signed(batch.recorded_at().0)?)?;
     add(&mut to, signed(batch.events.len() as u64)?)?;
     add_groups(&mut to, &groups, authors)?;
@@ -197,7 +198,8 @@ where
     arguments.add(value).map_err(sqlx::Error::Encode)
 }
 
-/// Appends a batch. `false` if the fence does not match or a clock is off.
+/// Appends a batch. `false` if the epoch is another's, the log does not end where the batch begins,
+/// or a clock is off.
 pub(super) async fn append(
     link: &mut PgConnection,
     sql: &Arc<str>,

@@ -40,11 +40,11 @@ pub(super) enum BatchOutcome {
     Lost,
 }
 
-/// Reason why the fence did not admit a batch.
+/// Reason why the store did not admit a batch.
 enum FenceMismatch {
     /// The batch is written already, perhaps with the one after it.
     AlreadyWritten,
-    /// The fence matches the batch: another attempt will be admitted.
+    /// The batch fits: another attempt will be admitted.
     NowMatches,
     Lost,
     /// The store does not answer.
@@ -56,7 +56,7 @@ const SLOW_COMMIT: Duration = Duration::from_secs(1);
 
 impl Writer {
     /// Confirms a batch that the store has taken. `sent` is the time at which it was sent.
-    pub(super) async fn confirm_written(&self, batch: &Batch, sent: Instant) -> BatchOutcome {
+    pub(super) async fn confirm_written(&mut self, batch: &Batch, sent: Instant) -> BatchOutcome {
         if sent.elapsed() < SLOW_COMMIT {
             BatchOutcome::Written
         } else {
@@ -67,7 +67,7 @@ impl Writer {
     /// Resolves a batch whose first attempt did not simply succeed. `next` is the batch that was
     /// sent ahead behind it.
     pub(super) async fn resolve_in_doubt(
-        &self,
+        &mut self,
         flight: &mut InFlight,
         attempted: AttemptResult,
         next: Option<&mut InFlight>,
@@ -103,7 +103,7 @@ impl Writer {
     /// Sends a batch, unchanged, until its outcome is known. `ends` are the sizes that the log may
     /// have once the batch is written.
     async fn write_until_known(
-        &self,
+        &mut self,
         sent: &Batch,
         first: AttemptResult,
         give_up: Instant,
@@ -163,11 +163,15 @@ impl Writer {
 
     /// Waits for a commit of the owner's behind a batch that is written, so that the batch is as
     /// durable as that.
-    async fn confirm_by_renewal(&self, batch: &Batch) -> BatchOutcome {
+    async fn confirm_by_renewal(&mut self, batch: &Batch) -> BatchOutcome {
         let mut pause = FIRST_PAUSE;
         loop {
+            let sent_at = Instant::now();
             match self.store.renew(&self.renewal(self.options.lease)).await {
-                Ok(true) => return BatchOutcome::Written,
+                Ok(true) => {
+                    self.health.send_modify(|health| health.renewed = sent_at);
+                    return BatchOutcome::Written;
+                }
                 Ok(false) => {
                     tracing::error!(log = %batch.log, epoch = batch.epoch, "another owner has the log: it stops here");
                     return BatchOutcome::Lost;
@@ -192,8 +196,8 @@ impl Writer {
         }
     }
 
-    /// Finds out why the fence did not admit a batch.
-    async fn fence_mismatch(&self, batch: &Batch, ends: &[u64], doubt: bool) -> FenceMismatch {
+    /// Finds out why the store did not admit a batch.
+    async fn fence_mismatch(&mut self, batch: &Batch, ends: &[u64], doubt: bool) -> FenceMismatch {
         let Ok(fence) = self.store.fence(&batch.log).await else { return FenceMismatch::Unknown };
         match fence {
             Some(fence) if fence.epoch == batch.epoch => {
@@ -216,7 +220,7 @@ impl Writer {
     /// Refuses the entries whose requests were answered before, and returns the others. The stored
     /// answers are cached, so the next repeat is refused earlier.
     pub(super) async fn answer_repeats(
-        &self,
+        &mut self,
         batch: Vec<QueuedAppend>,
         give_up: Instant,
     ) -> Result<Vec<QueuedAppend>, (Vec<QueuedAppend>, StoreError)> {

@@ -52,6 +52,7 @@ pub(crate) async fn a_clock_that_is_off_claims_renews_and_writes_nothing(
         clock: clock(off),
         is_serving: true,
         size: 0,
+        tree: None,
     };
     is_off_by_an_hour(store.renew(&renewal(HOUR)).await, true);
     is_off_by_an_hour(store.renew(&renewal(-HOUR)).await, false);

@@ -50,7 +50,7 @@ pub(crate) async fn long_records_are_read_a_few_at_a_time(world: World) -> anyho
     assert_eq!(positions(followed), (0..20).collect::<Vec<_>>());
     log.close().await;
     // Whoever opens it builds its tree from all of them.
-    world.save_tree(None).await?;
+    world.save_tree(20, None).await?;
     assert_eq!(world.open().await?.size(), 20);
     Ok(())
 }

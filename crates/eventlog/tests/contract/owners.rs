@@ -48,9 +48,11 @@ pub(crate) async fn the_lease_of_a_silent_owner_ends(world: World) -> anyhow::Re
 /// ARCHITECTURE.md §2.3, §2.4.
 pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<()> {
     let first = world.open().await?;
+    let now = world.now.fetch_add(1000, Ordering::Relaxed) + 1000;
     first.append(note(1)).await?;
     let second = world.take_over().await?;
     assert_eq!((second.size(), second.root()), (1, first.root()));
+    assert_eq!(second.last_alive(), Some(UnixMicros(now)), "the time of the last event");
     // The second owner has written nothing yet, so only the epoch keeps the first out.
     let late = first.append(note(2)).await;
     assert!(matches!(late, Err(AppendError::Lost)), "{late:?}");
@@ -130,17 +132,31 @@ pub(crate) async fn the_saved_tree_is_a_convenience(world: World) -> anyhow::Res
     let events = all(&log).await?;
     let root = merkle::root(events.iter().map(Event::record));
     log.close().await;
-    let peaks = {
+    let peaks_of = |events: &[Event]| {
         let mut tree = merkle::Tree::new();
         events.iter().for_each(|event| tree.push(&event.record()));
         tree.peaks().to_vec()
     };
+    let peaks = peaks_of(&events);
     assert!(peaks.len() > 2);
     let mut wrong_small = peaks.clone();
     wrong_small[2][0] ^= 1;
     let short = peaks[1..].to_vec();
-    for saved in [Some(peaks), None, Some(wrong_small), Some(short), Some(vec![])] {
-        world.save_tree(saved.clone()).await?;
+    let mut wrong_before = peaks_of(&events[..1100]);
+    wrong_before[2][0] ^= 1;
+    for (size, saved) in [
+        (1500, Some(peaks)),
+        (1500, None),
+        (1500, Some(wrong_small)),
+        (1500, Some(short)),
+        (1500, Some(vec![])),
+        // Of an owner that did not renew its lease again.
+        (1100, Some(peaks_of(&events[..1100]))),
+        (1100, Some(wrong_before)),
+        (10, Some(peaks_of(&events[..10]))),
+        (0, Some(vec![])),
+    ] {
+        world.save_tree(size, saved.clone()).await?;
         let log = world.open().await?;
         assert_eq!((log.size(), log.root()), (1500, root), "{saved:?}");
         log.close().await;

@@ -68,9 +68,7 @@ pub(crate) fn batch(epoch: u64, first: u64) -> Batch {
         requests: [].into(),
         rows: None,
         pipelined_after: None,
-        lease: LEASE,
         clock: clock(78),
-        tree: vec![[9; 32]],
     }
 }
 
@@ -123,9 +121,12 @@ pub(crate) async fn a_batch_goes_in_once_under_its_epoch_and_size(
     assert_eq!(store.append(&batch(one, 0)).await?, AppendOutcome::Written);
     assert_eq!(store.append(&batch(one, 0)).await?, AppendOutcome::Fenced);
     let fence = store.fence(LOG).await?.ok_or_else(|| anyhow::anyhow!("no fence"))?;
-    assert_eq!((fence.size, fence.alive_at), (2, Some(UnixMicros(78))));
-    assert_eq!(fence.tree, Some(vec![[9; 32]]));
-    let two = claimed(store, claim("second", true)).await?.epoch;
+    // An append leaves the lease and what is saved with it as they are.
+    assert_eq!((fence.size, fence.alive_at), (2, None));
+    assert_eq!((fence.saved_size, fence.tree), (0, None));
+    let two = claimed(store, claim("second", true)).await?;
+    assert_eq!(two.size, 2);
+    let two = two.epoch;
     assert_eq!(store.append(&batch(one, 2)).await?, AppendOutcome::Fenced);
     assert_eq!(store.append(&batch(two, 2)).await?, AppendOutcome::Written);
     assert_eq!(store.read(LOG, Position(0), 10).await?, [events(0), events(2)].concat());
@@ -188,6 +189,7 @@ pub(crate) async fn a_lease_is_renewed_and_released_by_its_epoch(
         clock: clock(alive_at.unwrap_or(99)),
         is_serving: alive_at.is_some(),
         size: 0,
+        tree: None,
     };
     let alive = async || anyhow::Ok(store.fence(LOG).await?.and_then(|fence| fence.alive_at));
     assert!(!store.renew(&renewal(one ^ 1, Duration::ZERO, Some(9))).await?);
@@ -199,8 +201,13 @@ pub(crate) async fn a_lease_is_renewed_and_released_by_its_epoch(
     assert_eq!(alive().await?, Some(UnixMicros(50)));
     let more = Renewal { size: 1, ..renewal(one, LEASE, None) };
     assert!(!store.renew(&more).await?, "a store with fewer events than were committed");
+    assert_eq!(store.append(&batch(one, 0)).await?, AppendOutcome::Written);
+    let saved = Renewal { size: 2, tree: Some(vec![[9; 32]]), ..renewal(one, LEASE, None) };
+    assert!(store.renew(&saved).await?);
     assert!(store.renew(&renewal(one, Duration::ZERO, None)).await?);
     let second = claimed(store, claim("second", false)).await?;
     assert_eq!(second.alive_at, Some(UnixMicros(50)));
+    assert_eq!((second.saved_size, second.tree), (2, Some(vec![[9; 32]])));
+    assert!(!store.renew(&renewal(one, LEASE, None)).await?, "it is another's by now");
     Ok(())
 }

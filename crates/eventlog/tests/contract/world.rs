@@ -82,15 +82,20 @@ impl World {
         Ok(Log::open(self.store.clone(), options).await?)
     }
 
-    /// Replaces the saved peaks of the tree.
-    pub(crate) async fn save_tree(&self, tree: Option<Vec<[u8; 32]>>) -> anyhow::Result<()> {
+    /// Replaces the saved size, and the peaks of the tree at it.
+    pub(crate) async fn save_tree(
+        &self,
+        size: u64,
+        tree: Option<Vec<[u8; 32]>>,
+    ) -> anyhow::Result<()> {
         match &self.kind {
-            Kind::Memory(store) => store.save_tree(LOG, tree),
+            Kind::Memory(store) => store.save_tree(LOG, size, tree),
             Kind::PostgreSql { admin } => {
                 let mut admin = PgConnection::connect(admin).await?;
-                sqlx::query("UPDATE \"table\".owners SET tree = $1 WHERE log = $2")
+                sqlx::query("UPDATE \"table\".leases SET tree = $1, size = $3 WHERE log = $2")
                     .bind(tree.map(|tree| tree.concat()))
                     .bind(LOG)
+                    .bind(size.cast_signed())
                     .execute(&mut admin)
                     .await?;
             }

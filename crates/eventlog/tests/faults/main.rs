@@ -7,6 +7,7 @@ mod doubt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eventlog::store::{Claim, ClaimOutcome, ClockReading};
 use eventlog::{
     AppendError, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent, OpenError, Options,
     Position, ReadError, Recall, Receipt, Request, RequestId, RequestKey, RequestLookup, Store,
@@ -243,7 +244,7 @@ async fn a_store_that_contradicts_itself_is_not_opened() -> anyhow::Result<()> {
     log.append(entry(2)).await?;
     log.close().await;
     store.lose_last_event(LOG);
-    store.save_tree(LOG, None);
+    store.save_tree(LOG, 2, None);
     let outcome = open(&store).await.map(drop);
     let error = outcome.expect_err("an event is missing").downcast::<OpenError>()?;
     assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
@@ -281,6 +282,40 @@ async fn an_outage_longer_than_the_lease_ends_nothing() -> anyhow::Result<()> {
     store.set_down(false);
     log.append(entry(2)).await?;
     assert_eq!(payloads(&all(&log).await?), [1, 2]);
+    Ok(())
+}
+
+/// Appends do not renew the lease. It is renewed while one batch follows the other, and while one
+/// takes long.
+/// ARCHITECTURE.md §2.3.
+#[tokio::test(start_paused = true)]
+async fn a_busy_log_keeps_its_lease() -> anyhow::Result<()> {
+    let (store, log) = (MemStore::new(), Options { lease: Duration::from_secs(5), ..options() });
+    let log = Log::open(store.clone(), log).await?;
+    for (count, delay_ms) in [(2000_u64, 10), (10, 4_000)] {
+        let first = log.size();
+        (0..count).for_each(|_| store.inject(Fault::Delay(Duration::from_millis(delay_ms))));
+        let groups = (0..count).map(|n| {
+            let entries = vec![Entry { request: None, ..entry(1) }];
+            let place = Position(first + n);
+            log.append_group(Group { entries, first: place, at: UnixMicros(0), rows: None })
+        });
+        let written = tokio::spawn(join_all(groups.collect::<Vec<_>>()));
+        while !written.is_finished() {
+            let other = Claim {
+                log: LOG.into(),
+                owner: "other".into(),
+                address: "there".into(),
+                lease: Duration::from_secs(5),
+                take_over: false,
+                clock: ClockReading { at: UnixMicros(0), skew: Duration::MAX },
+            };
+            let claimed = store.claim(&other).await?;
+            assert!(matches!(claimed, ClaimOutcome::Held { .. }), "{claimed:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        written.await?.into_iter().try_for_each(|outcome| outcome.map(drop))?;
+    }
     Ok(())
 }
 

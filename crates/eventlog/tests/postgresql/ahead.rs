@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
-use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, StoreError};
+use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, Fence, StoreError};
 use eventlog::{
-    AppendError, Event, Group, Log, PgStore, Position, RequestKey, Store, UnixMicros, Version,
+    AppendError, Entry, Event, Group, Log, PgStore, Position, RequestKey, Store, UnixMicros,
+    Version,
 };
 use sqlx::{Connection, PgConnection};
 use tokio::task::JoinHandle;
@@ -17,25 +18,31 @@ use tokio::task::JoinHandle;
 use crate::projection::{Sums, group, migrated, sums, wallet, wallet_store};
 use crate::{database, entry};
 
-const LOG: &str = "wallet/0";
+pub(crate) const LOG: &str = "wallet/0";
 
-/// Transaction that has inserted a request, not committed yet.
-struct BlockingTransaction(PgConnection);
+/// Transaction that has inserted a request, not committed yet. Its row stands within the log, at the
+/// last position of a row of two events, so that the log ends where it did.
+pub(crate) struct BlockingTransaction(PgConnection);
 
 impl BlockingTransaction {
-    async fn hold(admin: &str, request: RequestKey) -> anyhow::Result<BlockingTransaction> {
+    pub(crate) async fn hold(
+        admin: &str,
+        request: RequestKey,
+        position: u64,
+    ) -> anyhow::Result<BlockingTransaction> {
         let mut connection = PgConnection::connect(admin).await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
         sqlx::query(
             "INSERT INTO wallet.event_groups (position, recorded_at, version, author, log, count,
                 stream, key, digest, previous, content, answer)
-            SELECT 1000000, 0, 1, 0, number, 1, gen_random_uuid(), encode($2, 'hex')::uuid, $3, $3,
+            SELECT $4, 0, 1, 0, number, 1, gen_random_uuid(), encode($2, 'hex')::uuid, $3, $3,
                 '', ''
             FROM wallet.logs WHERE name = $1",
         )
         .bind(LOG)
         .bind(request.0.as_slice())
         .bind([0_u8; 32].as_slice())
+        .bind(position.cast_signed())
         .execute(&mut connection)
         .await?;
         Ok(BlockingTransaction(connection))
@@ -43,7 +50,7 @@ impl BlockingTransaction {
 
     /// Waits until `count` statements of the log wait for an advisory lock, which means for the end
     /// of another batch.
-    async fn until_waited(&mut self, count: i64) -> anyhow::Result<()> {
+    pub(crate) async fn until_waited(&mut self, count: i64) -> anyhow::Result<()> {
         let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         for _ in 0..1000 {
@@ -56,7 +63,17 @@ impl BlockingTransaction {
         anyhow::bail!("nobody waits for the end of a batch")
     }
 
-    async fn end(mut self, how: &'static str) -> anyhow::Result<()> {
+    /// Waits until a batch is being written, which has its advisory lock by then.
+    pub(crate) async fn until_begun(&mut self) -> anyhow::Result<()> {
+        let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        while sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut self.0).await? == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn end(mut self, how: &'static str) -> anyhow::Result<()> {
         sqlx::raw_sql(how).execute(&mut self.0).await?;
         Ok(())
     }
@@ -65,12 +82,12 @@ impl BlockingTransaction {
 /// Reading of the test's own clock.
 const CLOCK: ClockReading = ClockReading { at: UnixMicros(1), skew: Duration::MAX };
 
-fn request(n: u16) -> RequestKey {
+pub(crate) fn request(n: u16) -> RequestKey {
     entry(n).key().expect("each answers a request")
 }
 
-fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
-    let event = Event {
+fn event(first: u64) -> Event {
+    Event {
         position: Position(first),
         recorded_at: UnixMicros(1),
         stream: eventlog::StreamId([1; 16]),
@@ -85,7 +102,17 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
         actor: "actor".into(),
         trace: [0; 16],
         previous: [0; 32],
-    };
+    }
+}
+
+/// Batch of the log's first two events, as one row and without a request.
+pub(crate) fn first_two(epoch: u64) -> Batch {
+    let events = [event(0), event(1)].into();
+    Batch { events, requests: [].into(), rows: None, ..batch(epoch, 0, None) }
+}
+
+/// Batch of one event at position `first`.
+pub(crate) fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
     let number = u16::try_from(first).expect("a small one");
     let requests = [eventlog::AnsweredRequest {
         key: request(number),
@@ -97,17 +124,23 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
         log: LOG.into(),
         epoch,
         first,
-        events: [event].into(),
+        events: [event(first)].into(),
         requests: requests.into(),
         rows: Some(Arc::new(Sums(vec![(i64::from(number), 7)]))),
         pipelined_after: behind,
-        lease: Duration::from_secs(60),
         clock: CLOCK,
-        tree: vec![[9; 32]],
     }
 }
 
-async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
+/// A database with no log yet, and its store.
+pub(crate) async fn store(name: &str) -> anyhow::Result<(String, Arc<PgStore>)> {
+    let admin = database(name).await?;
+    migrated(&admin).await?;
+    let store = wallet_store(&admin).await?;
+    Ok((admin, store))
+}
+
+pub(crate) async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<Fence> {
     let claim = Claim {
         log: LOG.into(),
         owner: "owner".into(),
@@ -117,42 +150,35 @@ async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
         clock: CLOCK,
     };
     match store.claim(&claim).await? {
-        ClaimOutcome::Granted(fence) => Ok(fence.epoch),
+        ClaimOutcome::Granted(fence) => Ok(fence),
         ClaimOutcome::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
     }
 }
 
-type Sent = JoinHandle<Result<AppendOutcome, StoreError>>;
+pub(crate) type Sent = JoinHandle<Result<AppendOutcome, StoreError>>;
 
-fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
+pub(crate) fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
     let store = Arc::clone(store);
     tokio::spawn(async move { store.append(&batch).await })
 }
 
-/// Sends two batches, the second behind the first, which is held up. Returns them with the
-/// transaction that holds it up.
+/// Sends two batches for the positions 2 and 3, the second behind the first, which is held up.
+/// Returns them with the transaction that holds it up.
 async fn send_two_batches(
     name: &str,
 ) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, BlockingTransaction)> {
-    let admin = database(name).await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
-    let epoch = claim(&store, false).await?;
-    let mut way = BlockingTransaction::hold(&admin, request(0)).await?;
-    let first = send(&store, batch(epoch, 0, None));
-    way.until_waited(0).await?;
-    // The first batch has its advisory lock before the second is sent.
-    let fence = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    while sqlx::query_scalar::<_, i64>(fence).fetch_one(&mut way.0).await? == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    let second = send(&store, batch(epoch, 1, Some(0)));
+    let (admin, store) = store(name).await?;
+    let epoch = claim(&store, false).await?.epoch;
+    assert_eq!(store.append(&first_two(epoch)).await?, AppendOutcome::Written);
+    let mut way = BlockingTransaction::hold(&admin, request(2), 1).await?;
+    let first = send(&store, batch(epoch, 2, None));
+    way.until_begun().await?;
+    let second = send(&store, batch(epoch, 3, Some(2)));
     way.until_waited(1).await?;
     Ok((admin, store, first, second, way))
 }
 
-async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
+pub(crate) async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
     let mut connection = PgConnection::connect(admin).await?;
     let sql = "SELECT position FROM wallet.events ORDER BY position";
     Ok(sqlx::query_scalar(sql).fetch_all(&mut connection).await?)
@@ -161,12 +187,12 @@ async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
 #[tokio::test]
 async fn a_batch_ahead_is_written_after_the_one_before() -> anyhow::Result<()> {
     let (admin, store, first, second, way) = send_two_batches("ahead_after").await?;
-    assert_eq!(positions(&admin).await?, [0_i64; 0], "neither is seen before it is committed");
+    assert_eq!(positions(&admin).await?, [0, 1], "neither is seen before it is committed");
     way.end("ROLLBACK").await?;
     assert_eq!((first.await??, second.await??), (AppendOutcome::Written, AppendOutcome::Written));
-    assert_eq!(positions(&admin).await?, [0, 1]);
-    assert_eq!(sums(&admin).await?, [(0, 7, 1), (1, 7, 2)]);
-    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
+    assert_eq!(positions(&admin).await?, [0, 1, 2, 3]);
+    assert_eq!(sums(&admin).await?, [(2, 7, 3), (3, 7, 4)]);
+    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(4));
     Ok(())
 }
 
@@ -175,8 +201,8 @@ async fn where_the_one_before_is_refused_so_is_a_batch_ahead() -> anyhow::Result
     let (admin, store, first, second, way) = send_two_batches("ahead_refused").await?;
     way.end("COMMIT").await?;
     assert_eq!((first.await??, second.await??), (AppendOutcome::Duplicate, AppendOutcome::Fenced));
-    assert_eq!((positions(&admin).await?, sums(&admin).await?), (vec![], vec![]));
-    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(0));
+    assert_eq!((positions(&admin).await?, sums(&admin).await?), (vec![0, 1], vec![]));
+    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
     Ok(())
 }
 
@@ -190,7 +216,7 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
     });
     // The claim waits for the fence, which the first batch has locked.
     let waits = "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%owners AS held%'";
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '-- claim%'";
     // `pg_stat_activity` does not change within a transaction, so another connection reads it.
     let mut looks = PgConnection::connect(&admin).await?;
     while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut looks).await? == 0 {
@@ -199,10 +225,10 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
     way.end("ROLLBACK").await?;
     assert_eq!(first.await??, AppendOutcome::Written);
     // Both wait for the first batch. Whichever goes on first, the other sees its effect.
-    let (second, epoch) = (second.await??, taken.await??);
+    let (second, epoch) = (second.await??, taken.await??.epoch);
     let (size, rows): (u64, &[(i64, i64, i64)]) = match second {
-        AppendOutcome::Written => (2, &[(0, 7, 1), (1, 7, 2)]),
-        AppendOutcome::Fenced | AppendOutcome::Duplicate => (1, &[(0, 7, 1)]),
+        AppendOutcome::Written => (4, &[(2, 7, 3), (3, 7, 4)]),
+        AppendOutcome::Fenced | AppendOutcome::Duplicate => (3, &[(2, 7, 3)]),
     };
     assert_ne!(epoch, before);
     assert_eq!(positions(&admin).await?.len() as u64, size, "{second:?}");
@@ -217,11 +243,9 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
 /// Any role that may connect may see an advisory lock's number and take it, here an auditor's.
 #[tokio::test]
 async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
-    let admin = database("ahead_tickets").await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
-    let epoch = claim(&store, false).await?;
-    let way = BlockingTransaction::hold(&admin, request(0)).await?;
+    let (admin, store) = store("ahead_tickets").await?;
+    let epoch = claim(&store, false).await?.epoch;
+    let way = BlockingTransaction::hold(&admin, request(0), 1000).await?;
     let first = send(&store, batch(epoch, 0, None));
     let mut attacker = PgConnection::connect(&admin).await?;
     sqlx::raw_sql("SET ROLE sabacc_auditor").execute(&mut attacker).await?;
@@ -255,10 +279,8 @@ async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
 /// A batch that arrives before its predecessor, which is possible with two connections.
 #[tokio::test]
 async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
-    let admin = database("ahead_overtakes").await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
-    let epoch = claim(&store, false).await?;
+    let (admin, store) = store("ahead_overtakes").await?;
+    let epoch = claim(&store, false).await?.epoch;
     assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Fenced);
     assert_eq!(store.append(&batch(epoch, 0, None)).await?, AppendOutcome::Written);
     assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, AppendOutcome::Written);
@@ -269,9 +291,7 @@ async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_batch_ahead_of_no_log_makes_none() -> anyhow::Result<()> {
-    let admin = database("ahead_of_none").await?;
-    migrated(&admin).await?;
-    let store = wallet_store(&admin).await?;
+    let (admin, store) = store("ahead_of_none").await?;
     let first = batch(1, 0, Some(0));
     assert_eq!(store.append(&first).await?, AppendOutcome::Fenced);
     assert!(store.fence(&first.log).await?.is_none());
@@ -279,14 +299,15 @@ async fn a_batch_ahead_of_no_log_makes_none() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens a log with one event, and holds up the group at position 1.
+/// Opens a log with two events, and holds up the group at position 2.
 async fn held_up(name: &str) -> anyhow::Result<(String, Log, BlockingTransaction)> {
     let admin = database(name).await?;
     migrated(&admin).await?;
     let log = wallet(&admin).await?;
     // Makes the log cache the streams.
-    log.append(entry(1)).await?;
-    let way = BlockingTransaction::hold(&admin, request(11)).await?;
+    let one = entry(1);
+    log.append(Entry { events: vec![one.events[0].clone(); 2], ..one }).await?;
+    let way = BlockingTransaction::hold(&admin, request(21), 1).await?;
     Ok((admin, log, way))
 }
 
@@ -298,16 +319,21 @@ fn one(n: u16) -> Group {
 #[tokio::test]
 async fn groups_go_ahead_of_each_other_and_stand_in_order() -> anyhow::Result<()> {
     let (_, log, mut way) = held_up("ahead_groups").await?;
-    let written = [1, 2, 3, 4].map(|n| log.append_group(one(n)));
-    let written = tokio::spawn(futures_util::future::join_all(written));
+    let first = log.append_group(one(2));
+    way.until_begun().await?;
+    let rest = [3, 4, 5].map(|n| log.append_group(one(n)));
+    let written = tokio::spawn(async move {
+        let (first, rest) = (first.await, futures_util::future::join_all(rest).await);
+        [first].into_iter().chain(rest).collect::<Vec<_>>()
+    });
     way.until_waited(1).await?;
-    ensure!(log.size() == 1, "nothing is told before it is written");
+    ensure!(log.size() == 2, "nothing is told before it is written");
     way.end("ROLLBACK").await?;
     for receipts in written.await? {
         assert_eq!(receipts?.len(), 1);
     }
     let events = log.read(Position(0), 100).await?;
-    assert_eq!(events.len(), 5);
+    assert_eq!(events.len(), 6);
     assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
     Ok(())
 }
@@ -315,16 +341,17 @@ async fn groups_go_ahead_of_each_other_and_stand_in_order() -> anyhow::Result<()
 #[tokio::test]
 async fn a_repeat_misplaces_the_group_that_went_ahead() -> anyhow::Result<()> {
     let (admin, log, mut way) = held_up("ahead_repeat").await?;
-    let first = log.append_group(one(1));
-    let second = log.append_group(one(2));
+    let first = log.append_group(one(2));
+    way.until_begun().await?;
+    let second = log.append_group(one(3));
     let both = tokio::spawn(futures_util::future::join(first, second));
     way.until_waited(1).await?;
     way.end("COMMIT").await?;
     let (first, second) = both.await?;
     ensure!(matches!(first, Err(AppendError::Duplicate { .. })), "{first:?}");
-    ensure!(matches!(second, Err(AppendError::Misplaced { size: 1, .. })), "{second:?}");
-    assert_eq!(positions(&admin).await?, [0]);
-    log.append_group(Group { entries: vec![entry(31)], ..group(1, &[]) }).await?;
+    ensure!(matches!(second, Err(AppendError::Misplaced { size: 2, .. })), "{second:?}");
     assert_eq!(positions(&admin).await?, [0, 1]);
+    log.append_group(Group { entries: vec![entry(41)], ..group(2, &[]) }).await?;
+    assert_eq!(positions(&admin).await?, [0, 1, 2]);
     Ok(())
 }

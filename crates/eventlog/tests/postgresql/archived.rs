@@ -134,7 +134,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
 
     // After opening with and without the saved tree, streams continue and repeats are recognised.
     house.log.clone().close().await;
-    for forget in ["SELECT 1", "UPDATE \"table\".owners SET tree = NULL"] {
+    for forget in ["SELECT 1", "UPDATE \"table\".leases SET tree = NULL"] {
         run(&house.admin, forget).await?;
         let (log, _) = open(&house.admin).await?;
         assert_eq!((log.size(), log.root()), (3000, root));
@@ -153,7 +153,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 2500, .. })), "{early:?}");
     house.restore(&second).await?;
     house.restore(&first).await?;
-    run(&house.admin, "UPDATE \"table\".owners SET tree = NULL").await?;
+    run(&house.admin, "UPDATE \"table\".leases SET tree = NULL").await?;
     let (log, _) = open(&house.admin).await?;
     assert_eq!((log.size(), log.root()), (3001, root));
     assert_eq!(log.read(Position(0), 3000).await?, house.events);
@@ -185,7 +185,7 @@ async fn a_cut_within_a_row_loses_nothing() -> anyhow::Result<()> {
     assert_eq!(house.remove(&first, LONG_AGO).await?, 6, "restored rows end at the cut");
     house.restore(&first).await?;
     house.log.close().await;
-    run(&house.admin, "UPDATE \"table\".owners SET tree = NULL").await?;
+    run(&house.admin, "UPDATE \"table\".leases SET tree = NULL").await?;
     let (log, _) = open(&house.admin).await?;
     assert_eq!((log.read(Position(0), 20).await?, log.root()), (house.events, root));
     for n in 1..=5 {

@@ -73,7 +73,7 @@ async fn not_acknowledged(end: &'static str, after: Duration) -> anyhow::Result<
     // The batch is written, as every reader sees, and the write after it waits.
     let in_and_waiting = async {
         loop {
-            let size: i64 = sqlx::query_scalar("SELECT size FROM \"table\".owners")
+            let size: i64 = sqlx::query_scalar("SELECT size FROM \"table\".log_sizes")
                 .fetch_one(&mut admin)
                 .await?;
             if size == 2 && !waiting(&mut admin).await?.is_empty() {
@@ -104,7 +104,7 @@ async fn a_store_that_has_lost_events_has_no_owner() -> anyhow::Result<()> {
     run(
         &admin,
         "SET search_path = \"table\"; ALTER TABLE event_groups DISABLE TRIGGER append_only;
-        DELETE FROM event_groups WHERE position = 1; UPDATE owners SET size = 1, tree = NULL",
+        DELETE FROM event_groups WHERE position = 1; UPDATE leases SET size = 1, tree = NULL",
     )
     .await?;
     let confirmed = log.confirm_ownership().await;
@@ -206,7 +206,7 @@ async fn a_lease_that_begins_in_the_future_holds_nobody_off() -> anyhow::Result<
     let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     // Its task never gets to renew the lease.
     let first = Log::open(store.clone(), options.clone()).await?;
-    let tomorrow = "UPDATE \"table\".owners SET leased_at = leased_at + interval '1 day',
+    let tomorrow = "UPDATE \"table\".leases SET leased_at = leased_at + interval '1 day',
         lease_ends = lease_ends + interval '1 day'";
     run(&admin, tomorrow).await.context("the fence")?;
     let second = timeout(LONG, Log::open(store, options)).await??;

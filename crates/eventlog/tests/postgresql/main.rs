@@ -4,6 +4,7 @@ mod ahead;
 mod archived;
 mod deaf;
 mod doubts;
+mod fence;
 mod projection;
 
 use std::sync::Arc;
@@ -116,6 +117,7 @@ async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
         "DELETE FROM \"table\".checkpoints",
         "TRUNCATE \"table\".checkpoints",
         "DELETE FROM \"table\".owners",
+        "DELETE FROM \"table\".leases",
         "TRUNCATE \"table\".owners",
         "UPDATE \"table\"._sqlx_migrations SET version = 0",
         "DROP TABLE \"table\".event_groups",
@@ -234,8 +236,15 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
     {
         let url = as_role(&admin, &format!("sabacc_{role}"));
         for other in others {
-            for table in ["events", "event_groups", "archived_groups", "authors", "owners", "tiles"]
-            {
+            for table in [
+                "events",
+                "event_groups",
+                "archived_groups",
+                "authors",
+                "owners",
+                "leases",
+                "log_sizes",
+            ] {
                 let sql = format!("SELECT * FROM \"{other}\".{table}");
                 assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");
             }
@@ -275,6 +284,12 @@ async fn an_auditor_reads_everything_and_writes_nothing() -> anyhow::Result<()> 
                 "INSERT INTO \"{service}\".event_groups SELECT * FROM \"{service}\".event_groups"
             ),
             format!("UPDATE \"{service}\".owners SET epoch = 9"),
+            // Nor does it keep anybody from writing.
+            format!("SELECT FROM \"{service}\".owners FOR NO KEY UPDATE"),
+            format!("SELECT FROM \"{service}\".owners FOR KEY SHARE"),
+            format!("SELECT FROM \"{service}\".leases FOR SHARE"),
+            format!("BEGIN; LOCK TABLE \"{service}\".owners IN SHARE MODE"),
+            format!("SELECT \"{service}\".log_end('{name}', 1)"),
         ] {
             assert_eq!(refusal(&auditor, &sql).await?, REFUSED_BY_RIGHT, "{sql}");
         }

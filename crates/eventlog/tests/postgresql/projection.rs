@@ -21,7 +21,7 @@ const GRANTS: &str = "GRANT INSERT, UPDATE ON sums TO sabacc_wallet";
 const CTES: &str = ", seen AS (
     INSERT INTO sums (number, sum, log_size)
     SELECT new.number, new.sum, fence.size
-    FROM fence, UNNEST($23::bigint[], $24::bigint[]) AS new (number, sum)
+    FROM fence, UNNEST($21::bigint[], $22::bigint[]) AS new (number, sum)
     ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
 )";
 
@@ -29,11 +29,10 @@ const AHEAD: PipelinedCtes = PipelinedCtes {
     rows: ", seen AS (
         INSERT INTO sums (number, sum, log_size)
         SELECT new.number, new.sum, fence.size
-        FROM fence, UNNEST($23::bigint[], $24::bigint[]) AS new (number, sum)
+        FROM fence, UNNEST($21::bigint[], $22::bigint[]) AS new (number, sum)
         ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
         RETURNING 1
     ), beside AS (SELECT count(*) FROM seen)",
-    after_fence: "",
 };
 
 #[derive(Debug)]

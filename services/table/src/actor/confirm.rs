@@ -1,9 +1,9 @@
 //! Answers that write nothing. An owner that was frozen and has lost its log to another process
 //! would give them from stale memory.
 //!
-//! An idle owner renews its lease three times in its length. So a log whose store has taken
-//! something within the last half of a lease is still owned, and most answers cost nothing. After a
-//! longer silence the store is asked first, in a task beside the table.
+//! An owner renews its lease three times in its length. So a log whose lease was renewed within the
+//! last half of a lease is still owned, and most answers cost nothing. After a longer time the store
+//! is asked first, in a task beside the table.
 //!
 //! Specification: ARCHITECTURE.md §2.3.
 
@@ -18,8 +18,8 @@ use crate::answer::Outcome;
 impl Actor {
     /// Gives an answer from memory, once it is known that this process still owns the log.
     pub(super) fn answer_unwritten(&mut self, answer: Outcome, reply: oneshot::Sender<Outcome>) {
-        let written = self.log.watch_health().borrow().written;
-        let since = self.ownership_confirmed_at.map_or(written, |confirmed| confirmed.max(written));
+        let renewed = self.log.watch_health().borrow().renewed;
+        let since = self.ownership_confirmed_at.map_or(renewed, |confirmed| confirmed.max(renewed));
         if since.elapsed() < self.lease / 2 {
             let _ = reply.send(answer);
             return;

@@ -3,8 +3,8 @@
 //! The state is folded from the log: from a snapshot whose SHA-256 an event names and the events
 //! after it, or from the beginning. A log that was cut ([`eventlog::archive`]) needs a snapshot
 //! that is not older than the cut. The tables are then compared with that state; a wallet whose
-//! tables differ serves nothing (`LoadError::Differs`). Tables whose size in `projected` is not the
-//! log's size are rebuilt.
+//! tables differ serves nothing (`LoadError::Differs`). Tables that were emptied, whose rebuild did
+//! not end, or that lack the newest transfer behind the snapshot are rebuilt.
 //!
 //! Another process that takes the log meanwhile writes events and rows between two reads made here,
 //! so that sound tables seem to differ. So an error that would end the wallet counts only once the
@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::record::{self, Corrupt};
 use crate::repo::{GroupRows, Repo};
-use crate::rows::Rows;
+use crate::rows::{EntryRow, Rows};
 use crate::verify::Difference;
 use crate::wallet::Tables;
 
@@ -111,22 +111,22 @@ pub(super) async fn confirm_if_final<T>(
 
 async fn read(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
     let Some(repo) = &tables.repo else {
-        let ledger = fold(log, genesis(), None).await?;
+        let ledger = fold(log, genesis(), None).await?.ledger;
         return Ok(LoadedLedger { ledger, snapshot_size: 0 });
     };
     tables.set_readable(false);
-    if repo.projected_size().await? != Some(log.size()) {
-        // A new log has no tables yet, which deserves no warning.
-        if log.size() > 0 {
-            tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
-        }
-        let ledger = fold(log, genesis(), Some(repo)).await?;
-        tables.set_readable(true);
-        return Ok(LoadedLedger { ledger, snapshot_size: 0 });
+    if !repo.follows_log().await? {
+        return rebuild(log, tables, repo).await;
     }
     let start = starting_state(log, repo).await?;
     let snapshot = start.size;
-    let ledger = fold(log, start, None).await?;
+    let FoldedLog { ledger, newest_entry } = fold(log, start, None).await?;
+    // Events that another program has added have no rows.
+    if let Some(newest) = newest_entry
+        && repo.entries_at(&[newest]).await?.is_empty()
+    {
+        return rebuild(log, tables, repo).await;
+    }
     if let Some(difference) = repo.compare(&ledger).await? {
         return Err(LoadError::Differs(difference));
     }
@@ -134,6 +134,17 @@ async fn read(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
     tracing::info!(events, snapshot, accounts, "loaded");
     tables.set_readable(true);
     Ok(LoadedLedger { ledger, snapshot_size: snapshot })
+}
+
+/// Makes the tables anew from the log.
+async fn rebuild(log: &Log, tables: &Tables, repo: &Repo) -> Result<LoadedLedger, LoadError> {
+    // A new log has no tables yet, which deserves no warning.
+    if log.size() > 0 {
+        tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
+    }
+    let ledger = fold(log, genesis(), Some(repo)).await?.ledger;
+    tables.set_readable(true);
+    Ok(LoadedLedger { ledger, snapshot_size: 0 })
 }
 
 /// State before the first event.
@@ -231,8 +242,20 @@ pub(crate) fn apply_stored(
     Ok(())
 }
 
-async fn fold(log: &Log, start: StartingState, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
+/// The ledger as of the log's end, and the last entry of the events that were read for it.
+struct FoldedLog {
+    ledger: Ledger,
+    newest_entry: Option<EntryRow>,
+}
+
+/// Folds the log from a state on, and makes the tables of `repo` anew if it is given.
+async fn fold(
+    log: &Log,
+    start: StartingState,
+    repo: Option<&Repo>,
+) -> Result<FoldedLog, LoadError> {
     let StartingState { mut ledger, size } = start;
+    let mut newest_entry = None;
     if let Some(repo) = repo {
         // The log must be readable from its beginning before the tables are emptied. The first event
         // alone may be there after a cut too.
@@ -251,12 +274,16 @@ async fn fold(log: &Log, start: StartingState, repo: Option<&Repo>) -> Result<Le
         for stored in &events {
             apply_stored(&mut ledger, &mut rows, stored)?;
         }
+        newest_entry = rows.entries.last().cloned().or(newest_entry);
         if let Some(repo) = repo {
             let states = rows.states(&ledger);
             repo.add_rows(from, to, &GroupRows { rows, states }).await?;
         }
         from = to;
     }
+    if let Some(repo) = repo {
+        repo.finish_rebuild(log.epoch(), from).await?;
+    }
     check_conservation(&ledger)?;
-    Ok(ledger)
+    Ok(FoldedLog { ledger, newest_entry })
 }

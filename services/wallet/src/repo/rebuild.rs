@@ -4,12 +4,11 @@ use eventlog::{FIRST_PROJECTION_PARAMETER, ReadError, with_timeout};
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe};
 
-use super::read::decode;
 use super::{GroupRows, LOG, Repo, STATEMENT_TIMEOUT, read_error};
 
 /// Last parameter of the rows in the statement that appends. In a rebuild the rows follow the log,
 /// the new size and the old one.
-const LAST_PARAMETER: u32 = 55;
+const LAST_PARAMETER: u32 = 53;
 const PARAMETER_SHIFT: u32 = FIRST_PROJECTION_PARAMETER - 4;
 
 /// The log got another owner while its tables were rebuilt.
@@ -22,16 +21,17 @@ fn displaced() -> ReadError {
 }
 
 impl Repo {
-    /// Number of the log's events that the tables cover; `None` if they do not say.
-    pub(crate) async fn projected_size(&self) -> Result<Option<u64>, ReadError> {
-        let size: Option<i64> = self
+    /// Whether the tables were built to the log's end, so that each of its events since was written
+    /// with its rows.
+    pub(crate) async fn follows_log(&self) -> Result<bool, ReadError> {
+        let follows: Option<bool> = self
             .with_retry(|| {
-                sqlx::query_scalar("SELECT size FROM projected WHERE log = $1")
+                sqlx::query_scalar("SELECT size IS NULL FROM projected WHERE log = $1")
                     .bind(LOG)
                     .fetch_optional(&self.pool)
             })
             .await?;
-        size.map(|size| u64::try_from(size).map_err(|error| read_error(decode(error)))).transpose()
+        Ok(follows.unwrap_or(false))
     }
 
     /// Empties the tables, if `epoch` is still that of the log's owner.
@@ -45,6 +45,18 @@ impl Repo {
         } else {
             Err(displaced())
         }
+    }
+
+    /// Ends a rebuild of the tables from all `size` events of the log, if `epoch` is still that of
+    /// the log's owner: from now on they follow it.
+    pub(crate) async fn finish_rebuild(&self, epoch: u64, size: u64) -> Result<(), ReadError> {
+        let finish = sqlx::query(include_str!("sql/finish_rebuild.sql"))
+            .bind(LOG)
+            .bind(epoch.cast_signed())
+            .bind(size.cast_signed())
+            .execute(&self.pool);
+        let finished = with_timeout(STATEMENT_TIMEOUT, finish).await.map_err(read_error)?;
+        if finished.rows_affected() == 1 { Ok(()) } else { Err(displaced()) }
     }
 
     /// Adds the rows of the events from `from` up to `to`. Two concurrent rebuilds add the same
@@ -77,7 +89,7 @@ impl Repo {
 
 /// Statement that writes a group's rows without its events, and moves `projected`.
 fn rebuild_statement() -> String {
-    let mut tables = super::REBUILD.to_owned();
+    let mut tables = super::ALL_TABLES.to_owned();
     for number in FIRST_PROJECTION_PARAMETER..=LAST_PARAMETER {
         tables =
             tables.replace(&format!("${number}::"), &format!("${}::", number - PARAMETER_SHIFT));

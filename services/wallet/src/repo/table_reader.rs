@@ -186,7 +186,8 @@ pub(crate) struct ConsistentRead {
     transaction: Transaction<'static, Postgres>,
     /// Size of the log.
     size: i64,
-    projected: Option<i64>,
+    /// Size in `projected`, if that has a row; `None` in it if the tables follow the log.
+    projected: Option<Option<i64>>,
 }
 
 /// Rows of a table, in the order of its key.
@@ -200,7 +201,7 @@ impl Repo {
         let check = async {
             let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
             let mut moment = self.pool.begin_with(begin).await?;
-            let size: Option<i64> = sqlx::query_scalar("SELECT size FROM owners WHERE log = $1")
+            let size: Option<i64> = sqlx::query_scalar("SELECT size FROM log_sizes WHERE log = $1")
                 .bind(LOG)
                 .fetch_optional(&mut *moment)
                 .await?;
@@ -219,19 +220,20 @@ impl ConsistentRead {
         self.size.unsigned_abs()
     }
 
-    /// Difference between the sizes of `projected` and the log. A log that was never taken has no
-    /// row.
+    /// Difference between the sizes that the tables have by `projected` and the log. A log that was
+    /// never taken has no row.
     pub(crate) fn size_difference(&self) -> Option<Difference> {
-        let found = self.projected.map(|size| size.to_string());
-        let expected = self.size.to_string();
-        let same = found.as_ref() == Some(&expected) || self.size == 0 && found.is_none();
-        (!same).then(|| Difference {
+        let covered = match self.projected {
+            Some(size) => Some(size.unwrap_or(self.size)),
+            None => (self.size == 0).then_some(0),
+        };
+        (covered != Some(self.size)).then(|| Difference {
             table: "projected",
             account: String::new(),
             position: None,
             column: "size",
-            expected,
-            found: found.unwrap_or_else(|| "nothing".into()),
+            expected: self.size.to_string(),
+            found: covered.map_or_else(|| "nothing".into(), |size| size.to_string()),
         })
     }
 

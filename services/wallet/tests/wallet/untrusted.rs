@@ -80,6 +80,7 @@ async fn the_wallets_role_can_change_no_entry() {
         "UPDATE adjustments SET proposed_by = 'x'",
         "UPDATE holds SET amount = 1",
         "UPDATE states SET account = 9",
+        "INSERT INTO projected VALUES ('other', NULL)",
         "TRUNCATE projected, accounts, entries, states, holds, adjustments",
         "ALTER TABLE entries DISABLE TRIGGER no_edit",
     ];
@@ -138,7 +139,7 @@ async fn rows_that_the_role_adds_or_changes_are_not_believed() {
     house.stop().await;
     let harms = [
         (
-            "INSERT INTO entries SELECT size, 1000000, 1000600, 2, 0, 1, 'mine' FROM projected",
+            "INSERT INTO entries SELECT size, 1000000, 1000600, 2, 0, 1, 'mine' FROM covered",
             "entries",
         ),
         ("INSERT INTO accounts VALUES (99, 'player/x', NULL, NULL, 1)", "accounts"),
@@ -367,7 +368,7 @@ fn opener_with_interfering_owner(
             let log = open().await?;
             drop(open().await?);
             let later = "INSERT INTO wallet.entries SELECT size, 7, 1000, 2, 0, 1, 'later' \
-                 FROM wallet.projected";
+                 FROM wallet.covered";
             sql(&url, later).await;
             Ok(log)
         })

@@ -1,25 +1,35 @@
 -- One service's logs. The names are unqualified: the connection's search_path is the service's
 -- schema and nothing else.
 
--- One row a log: who may write, and where. Every append moves size, and only under its epoch.
+-- One row a log: who may write. Only a claim changes it. An append locks it until its commit and writes
+-- nothing here: a row that each append changed would leave a version for each, and while somebody keeps an
+-- old snapshot open, such as a backup, every change would walk past all of them.
 CREATE TABLE owners (
     log         text PRIMARY KEY,
     epoch       bigint NOT NULL CHECK (epoch > 0),
-    size        bigint NOT NULL CHECK (size >= 0),
     owner       text NOT NULL,
     address     text NOT NULL,
-    claimed_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    claimed_at  timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON COLUMN owners.epoch IS 'random for each ownership';
+COMMENT ON COLUMN owners.claimed_at IS 'since when it is its owner''s, by the database''s clock';
+
+-- One row a log: how long its owner keeps it without a sign of life. Claims and renewals change it, no append.
+CREATE TABLE leases (
+    log         text PRIMARY KEY,
+    epoch       bigint NOT NULL CHECK (epoch > 0),
     leased_at   timestamptz NOT NULL,
     lease_ends  timestamptz NOT NULL,
     alive_at    bigint CHECK (alive_at >= 0),
+    size        bigint NOT NULL DEFAULT 0 CHECK (size >= 0),
     tree        bytea CHECK (octet_length(tree) % 32 = 0)
 ) WITH (fillfactor = 50);
-COMMENT ON COLUMN owners.epoch IS 'random for each ownership';
-COMMENT ON COLUMN owners.claimed_at IS 'since when it is its owner''s, by the database''s clock';
-COMMENT ON COLUMN owners.leased_at IS 'by the database''s clock: when the lease began';
-COMMENT ON COLUMN owners.lease_ends IS 'by the database''s clock';
-COMMENT ON COLUMN owners.alive_at IS 'Unix microseconds, by the owner''s clock';
-COMMENT ON COLUMN owners.tree IS 'peaks of the Merkle tree at size; NULL is harmless: it is built from the events';
+COMMENT ON COLUMN leases.epoch IS 'owners.epoch: who may renew it';
+COMMENT ON COLUMN leases.leased_at IS 'by the database''s clock: when the lease began';
+COMMENT ON COLUMN leases.lease_ends IS 'by the database''s clock';
+COMMENT ON COLUMN leases.alive_at IS 'Unix microseconds, by the owner''s clock';
+COMMENT ON COLUMN leases.size IS 'number of events at the last renewal: the log never has fewer';
+COMMENT ON COLUMN leases.tree IS 'peaks of the Merkle tree at size; NULL is harmless: it is built from the events';
 
 -- Names of logs, which rows refer to by number.
 CREATE TABLE logs (
@@ -51,7 +61,7 @@ CREATE TABLE event_groups (
     previous    bytea NOT NULL CHECK (octet_length(previous) = 32),
     content     bytea NOT NULL,
     answer      bytea,
-    CONSTRAINT event_groups_position PRIMARY KEY (position, log),
+    CONSTRAINT event_groups_position PRIMARY KEY (log, position),
     CONSTRAINT event_groups_version UNIQUE (stream, version, log),
     CONSTRAINT event_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
@@ -82,7 +92,7 @@ CREATE TABLE archived_groups (
     key         uuid,
     digest      bytea CHECK (octet_length(digest) = 32),
     answer      bytea,
-    CONSTRAINT archived_groups_position PRIMARY KEY (position, log),
+    CONSTRAINT archived_groups_position PRIMARY KEY (log, position),
     CONSTRAINT archived_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
 CREATE UNIQUE INDEX archived_groups_key ON archived_groups (key, log) WHERE key IS NOT NULL;
@@ -92,6 +102,28 @@ CREATE VIEW group_heads AS
 SELECT log, position, count, recorded_at, request_id, author FROM event_groups
 UNION ALL
 SELECT log, position, count, recorded_at, request_id, author FROM archived_groups;
+
+-- Number of events of each log: it ends where its last row ends, which is never removed.
+CREATE VIEW log_sizes AS
+SELECT logs.name AS log, coalesce((
+    SELECT position + count FROM event_groups WHERE event_groups.log = logs.number
+    ORDER BY position DESC LIMIT 1
+), 0) AS size
+FROM logs;
+COMMENT ON COLUMN log_sizes.size IS 'number of events';
+
+-- Where a log ends, by its rows below a position. The query has a snapshot of its own: it sees what was
+-- committed while the statement that calls this waited for a lock, and the rows of that statement itself.
+CREATE FUNCTION log_end(of_log text, below bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE STRICT AS $end$
+DECLARE
+    ends bigint;
+BEGIN
+    SELECT position + count INTO ends FROM event_groups
+    WHERE log = (SELECT number FROM logs WHERE name = of_log) AND position < below
+    ORDER BY position DESC LIMIT 1;
+    RETURN coalesce(ends, 0);
+END
+$end$;
 
 -- Refuses a request that is in archived_groups as the index of event_groups refuses others.
 CREATE FUNCTION refuse_repeat(key uuid) RETURNS boolean LANGUAGE plpgsql AS $repeat$
@@ -135,11 +167,11 @@ FROM event_groups AS rows
 JOIN logs ON logs.number = rows.log
 JOIN authors ON authors.number = rows.author
 CROSS JOIN LATERAL unpack_events(rows.content) AS one;
-COMMENT ON VIEW events IS 'Every event, a row each. Ask by stream, or by first: a row of the table holds events from position first on.';
+COMMENT ON VIEW events IS 'Every event, a row each. Ask by stream, or by log and first: a row of the table holds events from position first on.';
 COMMENT ON COLUMN events.recorded_at IS 'Unix microseconds';
 COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf record hashes it';
 COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream, zeros for the first of all; NULL where the event before it stands in the same row';
-COMMENT ON COLUMN events.first IS 'position of the first event of its row: an index finds it';
+COMMENT ON COLUMN events.first IS 'position of the first event of its row: an index finds it together with log';
 
 -- Where a log was cut: the events before are in files, but for the last of each stream.
 CREATE TABLE archived (

@@ -13,12 +13,13 @@ BEGIN
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %s', service, roles);
     EXECUTE format('GRANT EXECUTE ON FUNCTION %I.unpack_events(bytea) TO %s', service, roles);
     EXECUTE format('GRANT EXECUTE ON FUNCTION %I.refuse_repeat(uuid) TO %I', service, owner);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %I.log_end(text, bigint) TO %I', service, owner);
     EXECUTE format('GRANT EXECUTE ON FUNCTION %I.thin_checkpoints(text, bigint, bigint) TO %I',
         service, owner);
     EXECUTE format('GRANT INSERT ON %I.logs, %I.authors, %I.event_groups TO %I',
         service, service, service, owner);
     EXECUTE format('GRANT INSERT ON %I.tiles, %I.checkpoints TO %I', service, service, owner);
     EXECUTE format('GRANT INSERT, DELETE ON %I.snapshots TO %I', service, owner);
-    EXECUTE format('GRANT INSERT, UPDATE ON %I.owners TO %I', service, owner);
+    EXECUTE format('GRANT INSERT, UPDATE ON %I.owners, %I.leases TO %I', service, service, owner);
 END
 $grant$

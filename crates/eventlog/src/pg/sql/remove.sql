@@ -18,6 +18,6 @@ WITH removed AS (
     SELECT log, position, count, recorded_at, author, request_id, key, digest, answer
     FROM removed WHERE request_id IS NOT NULL
     -- It was removed before, and restored.
-    ON CONFLICT (position, log) DO NOTHING
+    ON CONFLICT (log, position) DO NOTHING
 )
 SELECT coalesce(sum(count), 0)::bigint FROM removed

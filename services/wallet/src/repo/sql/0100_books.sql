@@ -4,11 +4,18 @@
 
 CREATE TABLE projected (
     log     text PRIMARY KEY,
-    size    bigint NOT NULL CHECK (size >= 0)
+    size    bigint CHECK (size >= 0)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE projected IS 'How far these tables go: where size is not the log''s, or the row is missing, they are built anew when the wallet starts.';
+COMMENT ON TABLE projected IS 'How far these tables go: where size is a number, or the row is missing, they are built anew when the wallet starts.';
 COMMENT ON COLUMN projected.log IS 'The log they are built from.';
-COMMENT ON COLUMN projected.size IS 'The number of its events that are in them.';
+COMMENT ON COLUMN projected.size IS 'NULL: they have all of its events, since the statement that writes an event writes its rows. A number while they are built: so many of its events are in them.';
+
+CREATE VIEW covered AS
+SELECT projected.log, coalesce(projected.size, log_sizes.size, 0) AS size
+FROM projected LEFT JOIN log_sizes USING (log);
+COMMENT ON VIEW covered IS 'How many events are in these tables now.';
+COMMENT ON COLUMN covered.log IS 'The log they are built from.';
+COMMENT ON COLUMN covered.size IS 'The number of its events that are in them.';
 
 CREATE TABLE accounts (
     number      integer NOT NULL CONSTRAINT accounts_number PRIMARY KEY,
@@ -151,7 +158,7 @@ BEGIN
     ), ahead AS MATERIALIZED (
         SELECT n.account, e.position FROM numbers AS n
         CROSS JOIN LATERAL (SELECT position FROM entries WHERE account = n.account
-            AND position >= (SELECT size FROM owners WHERE log = of_log)
+            AND position >= (SELECT size FROM log_sizes WHERE log = of_log)
             ORDER BY position) AS e
         WHERE n.account IS NOT NULL
     )

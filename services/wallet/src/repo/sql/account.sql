@@ -1,8 +1,8 @@
 -- $1 the account's name
-SELECT accounts.number, accounts.name, accounts.opened, projected.size, last.balance, states.held,
+SELECT accounts.number, accounts.name, accounts.opened, covered.size, last.balance, states.held,
     states.frozen, states.closed, states.excluded_until
 FROM accounts
-CROSS JOIN projected
+CROSS JOIN covered
 LEFT JOIN states ON states.account = accounts.number
 LEFT JOIN LATERAL (
     SELECT entries.balance FROM entries WHERE entries.account = accounts.number

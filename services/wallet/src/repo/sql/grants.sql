@@ -1,6 +1,6 @@
 -- Rows of transfers and accounts are added and never changed, of the others what changes. What is made anew
 -- from the log is emptied by functions that know whose the log is.
-GRANT SELECT, INSERT ON accounts, entries, projected, states, holds, adjustments TO sabacc_wallet;
+GRANT SELECT, INSERT ON accounts, entries, states, holds, adjustments TO sabacc_wallet;
 REVOKE UPDATE ON projected, states, holds, adjustments FROM sabacc_wallet;
 GRANT UPDATE (size) ON projected TO sabacc_wallet;
 GRANT UPDATE (held, frozen, closed, excluded_until) ON states TO sabacc_wallet;

@@ -2,7 +2,7 @@
 -- position to position, so the middle tells which half to look at. Of archived events those
 -- that a request caused are known; the others count as recorded with the one before.
 WITH RECURSIVE between AS (
-    SELECT 0::bigint AS low, size AS high FROM projected WHERE log = $1
+    SELECT 0::bigint AS low, size AS high FROM covered WHERE log = $1
     UNION ALL
     SELECT CASE WHEN middle.recorded_at < $2 THEN middle.position + 1 ELSE low END,
         CASE WHEN middle.recorded_at < $2 THEN high ELSE middle.position END
