@@ -3,10 +3,10 @@
 //! A store keeps many logs, distinguished by name. For each it keeps the **fence** (epoch, owner),
 //! the lease, the events and the answered requests. The main invariant: [`Store::append`]
 //! writes a batch whole or not at all, only if the fence shows the batch's epoch and the log ends
-//! where the batch begins. So there is one writer, no gap, and no
-//! event written twice, whatever the network does. Writing a batch twice is harmless: the second
-//! time the log ends elsewhere. A claim and an append of one log exclude each other: a claim counts
-//! every event of an append that it waited for.
+//! where the batch begins. So there is one writer, no gap, and no event written twice, whatever the
+//! network does. Writing a batch twice is harmless: the second time the log ends elsewhere. A claim
+//! and an append of one log exclude each other: a claim counts every event of an append that it
+//! waited for.
 //!
 //! Leases are measured by the store's clock; times of recording come from the owner's. A lease is
 //! given by a claim and prolonged by renewals, not by appends. It only says how long others wait: an
@@ -132,9 +132,9 @@ pub struct ClockReading {
 #[derive(Clone, Debug)]
 pub enum ClaimOutcome {
     /// The log belongs to the claimant, under the fence's epoch, which is a random number that no
-    /// owner had before. `alive_at`, `saved_size` and `tree` are as the previous owner left them. The claim is a
-    /// commit of its own, made after everything that it found, so all of that is as durable as the
-    /// claim.
+    /// owner had before. `alive_at`, `saved_size` and `tree` are as the previous owner left them.
+    /// The claim is a commit of its own, made after everything that it found, so all of that is as
+    /// durable as the claim.
     Granted(Fence),
     /// Another owner has the log, for at least the given time.
     Held { fence: Fence, remaining: Duration },

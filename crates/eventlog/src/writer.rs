@@ -15,7 +15,7 @@
 //!
 //! **Unknown outcomes** are resolved. Once an attempt's outcome is unknown, the same batch is sent
 //! again, unchanged, until the store answers: it is written at most once. While the epoch is
-//! ours only this batch can have moved the log's end, so a moved end means that the batch was written.
+//! ours only this batch can have moved the log's end, so a moved end means that it was written.
 //! Its callers wait until that is known. A batch that was certainly not written may be given up:
 //! its callers get the error that the store is unavailable, and the log goes on.
 //!

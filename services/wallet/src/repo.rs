@@ -2,13 +2,13 @@
 //!
 //! The tables are a projection: the statement that appends a group to the log writes the group's
 //! rows too (`sql/posting.sql` and those after it), so they are never ahead of the log nor behind
-//! it. What is read from them is durable. A row of `projected` says so, and no write changes it: a row
-//! that every commit changed would make every commit slower while somebody keeps an old snapshot
-//! open, such as a backup. If the row is missing, or has the size of a rebuild that did not end, or
-//! the newest transfer of the log has no rows, `rebuild` makes the tables anew when the wallet
-//! starts. A foreign row at the position of a new one is removed before
-//! the write is repeated, so no content of these tables can keep the log from being written, and no
-//! write looks for such rows first.
+//! it. What is read from them is durable. A row of `projected` says so, and no write changes it: a
+//! row that every commit changed would make every commit slower while somebody keeps an old
+//! snapshot open, such as a backup. If the row is missing, or has the size of a rebuild that did
+//! not end, or the newest transfer of the log has no rows, `rebuild` makes the tables anew when the
+//! wallet starts. A foreign row at the position of a new one is removed before the write is
+//! repeated, so no content of these tables can keep the log from being written, and no write looks
+//! for such rows first.
 //!
 //! **Not trusted.** The wallet starts from its log, shortened by snapshots, and compares the tables
 //! with it before they are read (`compare`), and entry by entry afterwards (`history`). The

@@ -1,7 +1,8 @@
 -- renew
 -- $1 log, $2 epoch, $3 lease in microseconds, $4 the owner's clock and how far it may be off, $5 whether
--- it serves, $6 events that are known to be committed, $7 peaks of the tree over them, or NULL. The lease's row decides
--- between this and a claim that is being made; the owner's row is not locked, so no append waits.
+-- it serves, $6 events that are known to be committed, $7 peaks of the tree over them, or NULL.
+-- The lease's row decides between this and a claim that is being made. The owner's row is not locked, so no
+-- append waits.
 WITH /* clock */, renewed AS (
     UPDATE leases
     SET leased_at = clock_timestamp(),
