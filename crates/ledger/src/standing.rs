@@ -186,26 +186,26 @@ impl Ledger {
     #[must_use]
     pub fn standing(&self, player: PlayerId, now: UnixMicros) -> Standing {
         let bar = |bar| Standing { restriction: Some(bar), notices: Vec::new() };
-        let Some(gauge) = self.limit_check(player, now).filter(|gauge| !gauge.state.is_closed())
+        let Some(check) = self.limit_check(player, now).filter(|check| !check.state.is_closed())
         else {
             return bar(Restriction::Closed);
         };
-        if let Some(exclusion) = gauge.state.exclusion_at(now) {
+        if let Some(exclusion) = check.state.exclusion_at(now) {
             return bar(Restriction::Excluded(exclusion));
         }
-        if gauge.state.is_frozen() {
+        if check.state.is_frozen() {
             return bar(Restriction::Frozen);
         }
-        let at_stake = gauge.at_tables.max(1);
+        let at_stake = check.at_tables.max(1);
         let reached = [(Measure::Loss, at_stake), (Measure::Time, 1)];
         let reached = reached.into_iter().find_map(|(measure, more)| {
-            let ExceededLimit { window, limit, fits: _ } = gauge.first_exceeded(measure, more)?;
-            let until = gauge.fits_again_at(measure, more);
+            let ExceededLimit { window, limit, fits: _ } = check.first_exceeded(measure, more)?;
+            let until = check.fits_again_at(measure, more);
             Some(ReachedLimit { measure, window, limit, until })
         });
         match reached {
             Some(reached) => bar(Restriction::Limit(reached)),
-            None => Standing { restriction: None, notices: gauge.notices() },
+            None => Standing { restriction: None, notices: check.notices() },
         }
     }
 
@@ -213,10 +213,10 @@ impl Ledger {
     /// if the account was never opened.
     #[must_use]
     pub fn limit_usage(&self, player: PlayerId, now: UnixMicros) -> Option<Vec<LimitUsage>> {
-        let gauge = self.limit_check(player, now)?;
+        let check = self.limit_check(player, now)?;
         let all = Measure::ALL.into_iter();
         let all = all.flat_map(|measure| Window::ALL.map(|window| (measure, window)));
-        Some(all.map(|(measure, window)| gauge.usage(measure, window, now)).collect())
+        Some(all.map(|(measure, window)| check.usage(measure, window, now)).collect())
     }
 
     /// Checks that `amount` more may be brought to tables: within the buy-in limit, with no more at
@@ -227,18 +227,18 @@ impl Ledger {
         now: UnixMicros,
         amount: Credits,
     ) -> Result<(), Refusal> {
-        let Some(gauge) = self.limit_check(player, now) else { return Ok(()) };
+        let Some(check) = self.limit_check(player, now) else { return Ok(()) };
         let brought = amount.get();
-        let at_stake = gauge.at_stake(amount);
+        let at_stake = check.at_stake(amount);
         for (measure, more, there) in [
             (Measure::BuyIn, brought, 0),
             (Measure::Loss, at_stake, at_stake.saturating_sub(brought)),
             (Measure::Time, 1, 0),
         ] {
-            if let Some(ExceededLimit { window, limit, fits }) = gauge.first_exceeded(measure, more)
+            if let Some(ExceededLimit { window, limit, fits }) = check.first_exceeded(measure, more)
             {
                 let (left, until) =
-                    (fits.saturating_sub(there), gauge.fits_again_at(measure, more));
+                    (fits.saturating_sub(there), check.fits_again_at(measure, more));
                 return Err(Refusal::LimitReached { measure, window, limit, left, until });
             }
         }
@@ -270,9 +270,9 @@ mod tests {
 
     /// First hour at which `more` fits, found by trying every hour at which the longest window can
     /// end.
-    fn every_hour(gauge: &LimitCheck<'_>, measure: Measure, more: u64) -> Option<UnixMicros> {
+    fn every_hour(check: &LimitCheck<'_>, measure: Measure, more: u64) -> Option<UnixMicros> {
         (HOUR_NOW + 1..=HOUR_NOW + 722).map(|hour| UnixMicros(hour * HOUR_MICROS)).find(|at| {
-            let fits = |window| gauge.largest_fit(measure, window, *at);
+            let fits = |window| check.largest_fit(measure, window, *at);
             Window::ALL.into_iter().all(|window| fits(window).is_none_or(|fits| fits >= more))
         })
     }
@@ -312,14 +312,14 @@ mod tests {
                 case.is_multiple_of(4).then(|| UnixMicros((HOUR_NOW - case) * HOUR_MICROS));
             let played =
                 PlayHistory { seated_since: seated, hours: hours.iter().map(hour).collect() };
-            let gauge = LimitCheck { state: &state, played: &played, at_tables: 0, now };
+            let check = LimitCheck { state: &state, played: &played, at_tables: 0, now };
             for measure in [Measure::BuyIn, Measure::Loss, Measure::Time] {
                 for more in [1, 30, 99] {
-                    if gauge.first_exceeded(measure, more).is_none() {
+                    if check.first_exceeded(measure, more).is_none() {
                         continue;
                     }
-                    let at = gauge.fits_again_at(measure, more);
-                    assert_eq!(at, every_hour(&gauge, measure, more), "{case} {measure:?} {more}");
+                    let at = check.fits_again_at(measure, more);
+                    assert_eq!(at, every_hour(&check, measure, more), "{case} {measure:?} {more}");
                     found += u32::from(at.is_some());
                 }
             }

@@ -84,19 +84,19 @@ fn roots_from_consistency(
     let (seed, path) =
         if old.is_power_of_two() { (old_root, proof) } else { proof.split_first()? };
     let (mut was, mut is) = (*seed, *seed);
-    for beside in path {
+    for sibling in path {
         if last == 0 {
             return None;
         }
         if node & 1 == 1 || node == last {
-            was = node_hash(beside, &was);
-            is = node_hash(beside, &is);
+            was = node_hash(sibling, &was);
+            is = node_hash(sibling, &is);
             while node & 1 == 0 && node != 0 {
                 node >>= 1;
                 last >>= 1;
             }
         } else {
-            is = node_hash(&is, beside);
+            is = node_hash(&is, sibling);
         }
         node >>= 1;
         last >>= 1;

@@ -39,19 +39,19 @@ pub fn root_from_inclusion(
     let wrong_length = ProofError::Length { got: proof.len() };
     let (mut node, mut last) = (index, size - 1);
     let mut root = *leaf;
-    for beside in proof {
+    for sibling in proof {
         if last == 0 {
             return Err(wrong_length);
         }
         if node & 1 == 1 || node == last {
-            root = node_hash(beside, &root);
+            root = node_hash(sibling, &root);
             // A level on which the last node has no sibling has no hash in the proof.
             while node & 1 == 0 && node != 0 {
                 node >>= 1;
                 last >>= 1;
             }
         } else {
-            root = node_hash(&root, beside);
+            root = node_hash(&root, sibling);
         }
         node >>= 1;
         last >>= 1;

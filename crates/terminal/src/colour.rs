@@ -54,7 +54,7 @@ pub enum Tone {
 
 /// Meaning of a ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ground {
+pub enum Background {
     Screen,
     /// Bars and panels in front of the screen.
     Raised,
@@ -95,18 +95,18 @@ const fn ink(tone: Tone) -> Shades {
 }
 
 /// A ground, and the ink on it where that is not the screen's.
-const fn ground(ground: Ground) -> (Shades, Option<Shades>) {
+const fn background(background: Background) -> (Shades, Option<Shades>) {
     const INK: Shades = ((0x21, 0x1a, 0x14), 234, Color::Black);
-    match ground {
-        Ground::Screen => (((0x0d, 0x0f, 0x14), 233, Color::Reset), None),
-        Ground::Raised => (((0x1a, 0x1e, 0x27), 235, Color::Reset), None),
-        Ground::Felt => (((0x12, 0x49, 0x4b), 23, Color::Reset), None),
-        Ground::Card => (((0xf6, 0xec, 0xd6), 230, Color::White), Some(INK)),
-        Ground::Back => {
+    match background {
+        Background::Screen => (((0x0d, 0x0f, 0x14), 233, Color::Reset), None),
+        Background::Raised => (((0x1a, 0x1e, 0x27), 235, Color::Reset), None),
+        Background::Felt => (((0x12, 0x49, 0x4b), 23, Color::Reset), None),
+        Background::Card => (((0xf6, 0xec, 0xd6), 230, Color::White), Some(INK)),
+        Background::Back => {
             (((0x7a, 0x2e, 0x12), 94, Color::Red), Some(((0xc9, 0x6a, 0x3a), 173, Color::Yellow)))
         }
-        Ground::Key => (((0xff, 0x86, 0x42), 209, Color::Yellow), Some(INK)),
-        Ground::Chosen => (((0x4a, 0x2c, 0x16), 58, Color::Reset), None),
+        Background::Key => (((0xff, 0x86, 0x42), 209, Color::Yellow), Some(INK)),
+        Background::Chosen => (((0x4a, 0x2c, 0x16), 58, Color::Reset), None),
     }
 }
 
@@ -118,7 +118,7 @@ impl Palette {
 
     /// Whether grounds are distinguished by colour, and not by lines.
     #[must_use]
-    pub fn has_grounds(self) -> bool {
+    pub fn has_backgrounds(self) -> bool {
         self.colours >= Colours::Indexed
     }
 
@@ -156,14 +156,14 @@ impl Palette {
 
     /// Style of a ground, with the ink on it.
     #[must_use]
-    pub fn ground(self, on: Ground) -> Style {
-        let (under, over) = ground(on);
+    pub fn background(self, on: Background) -> Style {
+        let (under, over) = background(on);
         let style = self.colour(under).map_or_else(Style::new, |colour| Style::new().bg(colour));
         let over = over.and_then(|over| self.colour(over));
         let style = over.map_or(style, |colour| style.fg(colour));
         let is_reversed = match self.colours {
-            Colours::None => matches!(on, Ground::Key | Ground::Chosen),
-            Colours::Sixteen => on == Ground::Chosen,
+            Colours::None => matches!(on, Background::Key | Background::Chosen),
+            Colours::Sixteen => on == Background::Chosen,
             Colours::Indexed | Colours::Full => false,
         };
         if is_reversed { style.add_modifier(Modifier::REVERSED) } else { style }
@@ -172,7 +172,7 @@ impl Palette {
     /// Ground of a row of the felt: lighter in the middle, where the terminal has colours enough.
     #[must_use]
     pub fn felt(self, row: u16, rows: u16) -> Style {
-        let flat = self.ground(Ground::Felt);
+        let flat = self.background(Background::Felt);
         if self.colours != Colours::Full || rows == 0 {
             return flat;
         }
@@ -197,7 +197,7 @@ impl Palette {
                 ((0x21, 0x1a, 0x14), 234, Color::Black)
             }
         };
-        let style = self.ground(Ground::Card);
+        let style = self.background(Background::Card);
         self.colour(dark).map_or(style, |colour| style.fg(colour))
     }
 }
@@ -228,8 +228,14 @@ mod tests {
             let style = palette.ink(tone);
             assert_eq!((style.fg, style.bg), (None, None));
         }
-        for ground in [Ground::Screen, Ground::Felt, Ground::Card, Ground::Key, Ground::Chosen] {
-            let style = palette.ground(ground);
+        for background in [
+            Background::Screen,
+            Background::Felt,
+            Background::Card,
+            Background::Key,
+            Background::Chosen,
+        ] {
+            let style = palette.background(background);
             assert_eq!((style.fg, style.bg), (None, None));
         }
         assert_eq!(palette.felt(3, 9).bg, None);

@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::colour::{Ground, Palette, Tone};
+use crate::colour::{Background, Palette, Tone};
 
 /// Buffer to draw in, with the colours to draw with.
 pub(crate) struct Canvas<'a> {
@@ -122,7 +122,7 @@ impl<'a> Canvas<'a> {
 
     /// Draws a key with its label. Returns the column after both.
     pub(crate) fn key(&mut self, area: Rect, key: &str, label: &str, tone: Tone) -> u16 {
-        let cap = self.palette.ground(Ground::Key).add_modifier(Modifier::BOLD);
+        let cap = self.palette.background(Background::Key).add_modifier(Modifier::BOLD);
         let x = self.text(area, &format!(" {key} "), cap);
         let rest = after(area, x);
         let style = self.ink(tone);

@@ -7,7 +7,7 @@
 //! made from [`LegalMove`](proto::common::v1::LegalMove) alone, so a game that this crate has never
 //! seen can be played; [`games`] adds what only one game lays on the felt.
 //!
-//! Colours are chosen by meaning ([`Tone`], [`Ground`]) and looked up in a [`Palette`] for what the
+//! Colours are chosen by meaning ([`Tone`], [`Background`]) and looked up in a [`Palette`] for what the
 //! terminal can show: 24 bits, 256 colours, 16, or none, where weight and reversed cells carry the
 //! meaning.
 
@@ -25,7 +25,7 @@ mod text;
 pub mod tokens;
 pub mod verbs;
 
-pub use colour::{Colours, Ground, Palette, Tone};
+pub use colour::{Background, Colours, Palette, Tone};
 pub use key::Key;
 pub use lobby::{LobbyRequest, LobbyScreen};
 pub use room::{RoomSample, RoomScreen};

@@ -5,7 +5,7 @@ use proto::table::v1::TableSummary;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::colour::{Ground, Palette, Tone};
+use crate::colour::{Background, Palette, Tone};
 use crate::draw::{Canvas, after, inset, row, rows};
 use crate::games;
 use crate::key::Key;
@@ -85,11 +85,11 @@ impl LobbyScreen {
     pub fn draw(&self, buffer: &mut Buffer, palette: Palette) {
         let mut canvas = Canvas::new(buffer, palette);
         let area = canvas.area();
-        canvas.fill(area, palette.ground(Ground::Screen).patch(palette.ink(Tone::Plain)));
+        canvas.fill(area, palette.background(Background::Screen).patch(palette.ink(Tone::Plain)));
         if area.height < 6 {
             return;
         }
-        let raised = palette.ground(Ground::Raised);
+        let raised = palette.background(Background::Raised);
         let (header, footer) = (row(area, 0), row(area, area.height - 1));
         canvas.tint(header, raised);
         canvas.tint(footer, raised);
@@ -132,7 +132,7 @@ impl LobbyScreen {
             let line = row(area, number);
             let is_chosen = at == self.chosen;
             if is_chosen {
-                canvas.tint(line, canvas.palette.ground(Ground::Chosen));
+                canvas.tint(line, canvas.palette.background(Background::Chosen));
             }
             let is_free = table.seated < table.seats && table.disabled.is_none();
             let tone = if is_free { Tone::Plain } else { Tone::Faint };

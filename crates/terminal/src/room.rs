@@ -7,7 +7,7 @@ use proto::table::v1 as pb;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::colour::{Ground, Palette, Tone};
+use crate::colour::{Background, Palette, Tone};
 use crate::draw::{Canvas, after, inset, row, rows};
 use crate::games;
 use crate::text::{clean, credits, cut};
@@ -70,11 +70,11 @@ impl RoomScreen {
     pub fn draw(&self, buffer: &mut Buffer, palette: Palette) {
         let mut canvas = Canvas::new(buffer, palette);
         let area = canvas.area();
-        canvas.fill(area, palette.ground(Ground::Screen).patch(palette.ink(Tone::Plain)));
+        canvas.fill(area, palette.background(Background::Screen).patch(palette.ink(Tone::Plain)));
         if area.height < 8 || area.width < 30 {
             return;
         }
-        let raised = palette.ground(Ground::Raised);
+        let raised = palette.background(Background::Raised);
         let (header, footer) = (row(area, 0), row(area, area.height - 1));
         canvas.tint(header, raised);
         canvas.tint(footer, raised);
@@ -159,7 +159,7 @@ impl RoomScreen {
         if hidden > 0 && area.height > 1 {
             let text = format!("and {} more", hidden + 1);
             let last = row(area, area.height - 1);
-            canvas.fill(last, canvas.palette.ground(Ground::Screen));
+            canvas.fill(last, canvas.palette.background(Background::Screen));
             canvas.text(last, &text, canvas.ink(Tone::Faint));
         }
     }

@@ -103,7 +103,7 @@ pub async fn run(
     let LogIdentity { origin: _, key } = service.log.clone();
     let (clock, config) = (&service.clock, &service.config);
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase("the table service"))?;
-    let opening = RegistryOpener {
+    let opener = RegistryOpener {
         open_log: Box::new(service.opener()),
         notary: service.notary.clone(),
         state_condition: service.health.condition("state", NOT_READ),
@@ -124,7 +124,7 @@ pub async fn run(
         activity: room::activity(clock.now()),
         development,
     };
-    service.spawn(keep_activity(Arc::clone(&opening.activity)));
+    service.spawn(keep_activity(Arc::clone(&opener.activity)));
     let (sender, registry) = watch::channel(None);
     service.spawn(steps::record(Arc::<SystemClock>::clone(clock), registry.clone()));
     watch_peers(config, &service.health)?;
@@ -154,9 +154,9 @@ pub async fn run(
         .await;
     let closing = service.closing.clone();
     let owner = Box::pin(async move {
-        let open = |first| opening.open(first);
+        let open = |first| opener.open(first);
         let publish = |registry: Option<_>| {
-            opening.state_condition.set(registry.is_none().then_some(NOT_READ));
+            opener.state_condition.set(registry.is_none().then_some(NOT_READ));
             sender.send_replace(registry);
         };
         own_log("table", open, publish, &closing).await

@@ -238,7 +238,7 @@ impl Room {
     }
 
     /// Interceptor with the token of a service.
-    pub(crate) fn carry(&self) -> CredentialInterceptor {
+    pub(crate) fn interceptor(&self) -> CredentialInterceptor {
         let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
         CredentialInterceptor::OwnToken(ServiceToken::new(
             self.issuer.clone(),
@@ -250,7 +250,7 @@ impl Room {
 
     /// Channel with the token of a service.
     pub(crate) fn channel(&self) -> PeerChannel {
-        channel::connect_lazy(&self.uri(), None, self.carry()).unwrap()
+        channel::connect_lazy(&self.uri(), None, self.interceptor()).unwrap()
     }
 
     /// Channel without a token of its own.

@@ -202,8 +202,8 @@ async fn a_connection_on_which_nothing_is_asked_is_closed() {
 #[tokio::test]
 async fn a_pool_opens_connections_as_streams_need_them() {
     let room = Room::open(Setting::default()).await;
-    let (uri, carry) = (room.uri(), room.carry());
-    let pool = Pool::new(move || channel::connect_lazy(&uri, None, carry.clone())).unwrap();
+    let (uri, interceptor) = (room.uri(), room.interceptor());
+    let pool = Pool::new(move || channel::connect_lazy(&uri, None, interceptor.clone())).unwrap();
     let mut open = Vec::new();
     for _ in 0..450 {
         // Each stream answers before the next is opened, so none waits behind another.
@@ -256,8 +256,8 @@ async fn inside_no_call_ends_by_the_age_of_its_connection() {
     let max_connection_age = Limits::internal().max_connection_age / 18_000;
     let limits = Limits { max_connection_age, ..Limits::internal() };
     let room = Room::open(Setting { limits, ..Setting::default() }).await;
-    let (uri, carry) = (room.uri(), room.carry());
-    let pool = Pool::new(move || channel::connect_lazy(&uri, None, carry.clone())).unwrap();
+    let (uri, interceptor) = (room.uri(), room.interceptor());
+    let pool = Pool::new(move || channel::connect_lazy(&uri, None, interceptor.clone())).unwrap();
     // A call and a stream that last much longer than the age of a connection.
     let long = tokio::spawn({
         let pool = pool.clone();

@@ -402,11 +402,11 @@ fn a_hand_that_came_to_nothing_has_its_seed_checked_too() {
 /// A client that joins in the middle of a hand, or returns to one, checks the snapshot.
 #[test]
 fn a_snapshot_is_checked_like_what_it_stands_for() {
-    let house = HandFixture::new("dice");
-    let rows = house.rows(Some(Entropy([1; 32])));
-    let (shoe, roots) = house.shoe(&rows);
-    let dealt = house.dealt(&shoe);
-    let seats = house.started(&rows).seats;
+    let fixture = HandFixture::new("dice");
+    let rows = fixture.rows(Some(Entropy([1; 32])));
+    let (shoe, roots) = fixture.shoe(&rows);
+    let dealt = fixture.dealt(&shoe);
+    let seats = fixture.started(&rows).seats;
     let with_ids = dealt
         .hands
         .iter()
@@ -415,12 +415,12 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
     let hand = pb::HandView {
         hand_no: HAND,
         seats: with_ids.collect(),
-        dealer: Some(house.dealer_commitment()),
+        dealer: Some(fixture.dealer_commitment()),
         rows: rows.iter().map(row_to_pb).collect(),
-        transcript: house.transcript(&rows).0.to_vec(),
-        chain: house.transcript(&rows).0.to_vec(),
-        rule_set: house.rules.canonical(),
-        settings: house.settings.canonical(),
+        transcript: fixture.transcript(&rows).0.to_vec(),
+        chain: fixture.transcript(&rows).0.to_vec(),
+        rule_set: fixture.rules.canonical(),
+        settings: fixture.settings.canonical(),
         roots,
         ..pb::HandView::default()
     };
@@ -447,10 +447,10 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
 /// fairness/SPEC.md §12.5.
 #[test]
 fn without_keys_only_signatures_go_unchecked() {
-    let house = HandFixture::new("dice");
+    let fixture = HandFixture::new("dice");
     let secret = Secret::from_bytes(SECRET);
     let chance = Chance::new(TABLE, Some(PlayerId(ME)), secret, client::TrustedKeys::default());
-    let mut player = Player { chance, fixture: house };
+    let mut player = Player { chance, fixture };
     player.chance.apply(&WatchMessage::Snapshot(Box::new(player.fixture.view()))).unwrap();
     let mut next = player.fixture.next_hand();
     next.commitment.as_mut().unwrap().signature.clear();

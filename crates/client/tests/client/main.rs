@@ -8,5 +8,5 @@ mod chance;
 mod fake;
 mod following;
 mod hand_fixture;
-mod house;
+mod hostile_house;
 mod playing;

@@ -66,31 +66,31 @@ impl Fixture {
 /// ARCHITECTURE.md §2.11.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_archive_proves_itself_and_shows_every_event() -> anyhow::Result<()> {
-    let house = fixture("archive").await?;
+    let fixture = fixture("archive").await?;
     for (from, to) in [(0, 1), (0, 1500), (7, 2048), (2999, 3000), (0, 3000)] {
-        let (file, written) = house.archived(from, to).await?;
-        assert_eq!(written.head, (3000, house.log.root()), "{from} to {to}");
+        let (file, written) = fixture.archived(from, to).await?;
+        assert_eq!(written.head, (3000, fixture.log.root()), "{from} to {to}");
         let mut archive = Archive::open(&file[..])?;
         let mut events = Vec::new();
         while let Some(event) = archive.next_event()? {
             events.push(event);
         }
-        assert_eq!(events, house.events[usize::try_from(from)?..usize::try_from(to)?]);
+        assert_eq!(events, fixture.events[usize::try_from(from)?..usize::try_from(to)?]);
     }
     for (from, to) in [(5, 5), (0, 3001)] {
-        let before = archive::tree_at(&house.reader, from).await?;
-        let written = archive::write(&house.reader, from..to, before, &mut Vec::new()).await;
+        let before = archive::tree_at(&fixture.reader, from).await?;
+        let written = archive::write(&fixture.reader, from..to, before, &mut Vec::new()).await;
         ensure!(matches!(written, Err(ArchiveError::Range { .. })), "{written:?}");
     }
-    let written = archive::write(&house.reader, 1..2, Tree::new(), &mut Vec::new()).await;
+    let written = archive::write(&fixture.reader, 1..2, Tree::new(), &mut Vec::new()).await;
     ensure!(matches!(written, Err(ArchiveError::Range { .. })), "{written:?}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_with_any_byte_changed_is_damaged() -> anyhow::Result<()> {
-    let house = fixture("damaged").await?;
-    let (file, _) = house.archived(5, 12).await?;
+    let fixture = fixture("damaged").await?;
+    let (file, _) = fixture.archived(5, 12).await?;
     for at in 0..file.len() {
         let mut wrong = file.clone();
         wrong[at] ^= 1;
@@ -107,41 +107,41 @@ async fn a_file_with_any_byte_changed_is_damaged() -> anyhow::Result<()> {
 /// ARCHITECTURE.md §2.11.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
-    let house = fixture("removed").await?;
-    let root = house.log.root();
-    let (first, _) = house.archived(0, 1000).await?;
-    let (second, _) = house.archived(1000, 2500).await?;
+    let fixture = fixture("removed").await?;
+    let root = fixture.log.root();
+    let (first, _) = fixture.archived(0, 1000).await?;
+    let (second, _) = fixture.archived(1000, 2500).await?;
     // The oldest range comes first, and events that are to be kept stay.
-    let early = house.remove(&second, LONG_AGO).await;
+    let early = fixture.remove(&second, LONG_AGO).await;
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 0, .. })), "{early:?}");
-    let kept = house.remove(&first, house.events[999].recorded_at).await;
+    let kept = fixture.remove(&first, fixture.events[999].recorded_at).await;
     ensure!(matches!(kept, Err(ArchiveError::Retained(_))), "{kept:?}");
     // The stream that ended long ago keeps its one event.
-    assert_eq!(house.remove(&first, LONG_AGO).await?, 999);
-    assert_eq!(house.remove(&second, LONG_AGO).await?, 1500);
-    assert_eq!(house.remove(&second, LONG_AGO).await?, 0);
+    assert_eq!(fixture.remove(&first, LONG_AGO).await?, 999);
+    assert_eq!(fixture.remove(&second, LONG_AGO).await?, 1500);
+    assert_eq!(fixture.remove(&second, LONG_AGO).await?, 0);
 
     for from in [0, 1, 2499] {
-        let read = house.log.read(Position(from), 10).await;
+        let read = fixture.log.read(Position(from), 10).await;
         ensure!(matches!(read, Err(ReadError::Archived { size: 2500 })), "{from}: {read:?}");
     }
-    assert_eq!(house.log.read(Position(2500), 1000).await?, house.events[2500..]);
-    let stream = house.events[1].stream;
-    let read = house.log.read_stream(stream, Version(0), 10).await;
+    assert_eq!(fixture.log.read(Position(2500), 1000).await?, fixture.events[2500..]);
+    let stream = fixture.events[1].stream;
+    let read = fixture.log.read_stream(stream, Version(0), 10).await;
     ensure!(matches!(read, Err(ReadError::Archived { size: 2500 })), "{read:?}");
-    let ended = house.log.read_stream(StreamId([9; 16]), Version(0), 10).await?;
-    assert_eq!(ended, house.events[..1]);
+    let ended = fixture.log.read_stream(StreamId([9; 16]), Version(0), 10).await?;
+    assert_eq!(ended, fixture.events[..1]);
 
     // After opening with and without the saved tree, streams continue and repeats are recognised.
-    house.log.clone().close().await;
+    fixture.log.clone().close().await;
     for forget in ["SELECT 1", "UPDATE \"table\".leases SET tree = NULL"] {
-        run(&house.admin, forget).await?;
-        let (log, _) = open(&house.admin).await?;
+        run(&fixture.admin, forget).await?;
+        let (log, _) = open(&fixture.admin).await?;
         assert_eq!((log.size(), log.root()), (3000, root));
         ensure!(log.append(entry(1)).await.is_err());
         log.close().await;
     }
-    let (log, _) = open(&house.admin).await?;
+    let (log, _) = open(&fixture.admin).await?;
     let mut more = entry(EVENTS + 1);
     more.events[0].stream = StreamId([9; 16]);
     assert_eq!(log.append(more).await?.versions, [Version(2)]);
@@ -149,14 +149,14 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     log.close().await;
 
     // Restored, the newest range first.
-    let early = house.restore(&first).await;
+    let early = fixture.restore(&first).await;
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 2500, .. })), "{early:?}");
-    house.restore(&second).await?;
-    house.restore(&first).await?;
-    run(&house.admin, "UPDATE \"table\".leases SET tree = NULL").await?;
-    let (log, _) = open(&house.admin).await?;
+    fixture.restore(&second).await?;
+    fixture.restore(&first).await?;
+    run(&fixture.admin, "UPDATE \"table\".leases SET tree = NULL").await?;
+    let (log, _) = open(&fixture.admin).await?;
     assert_eq!((log.size(), log.root()), (3001, root));
-    assert_eq!(log.read(Position(0), 3000).await?, house.events);
+    assert_eq!(log.read(Position(0), 3000).await?, fixture.events);
     Ok(())
 }
 
@@ -172,22 +172,22 @@ async fn a_cut_within_a_row_loses_nothing() -> anyhow::Result<()> {
         log.append(four).await?;
     }
     let (events, root) = (log.read(Position(0), 20).await?, log.root());
-    let house = Fixture { admin, log, reader, events };
-    let (first, _) = house.archived(0, 6).await?;
-    let (second, _) = house.archived(6, 20).await?;
-    assert_eq!(house.remove(&first, LONG_AGO).await?, 4);
-    let read = house.log.read(Position(3), 10).await;
+    let fixture = Fixture { admin, log, reader, events };
+    let (first, _) = fixture.archived(0, 6).await?;
+    let (second, _) = fixture.archived(6, 20).await?;
+    assert_eq!(fixture.remove(&first, LONG_AGO).await?, 4);
+    let read = fixture.log.read(Position(3), 10).await;
     ensure!(matches!(read, Err(ReadError::Archived { size: 6 })), "{read:?}");
-    assert_eq!(house.log.read(Position(6), 20).await?, house.events[6..]);
-    assert_eq!(house.remove(&second, LONG_AGO).await?, 12, "the stream's last row stays");
-    house.restore(&second).await?;
-    house.restore(&first).await?;
-    assert_eq!(house.remove(&first, LONG_AGO).await?, 6, "restored rows end at the cut");
-    house.restore(&first).await?;
-    house.log.close().await;
-    run(&house.admin, "UPDATE \"table\".leases SET tree = NULL").await?;
-    let (log, _) = open(&house.admin).await?;
-    assert_eq!((log.read(Position(0), 20).await?, log.root()), (house.events, root));
+    assert_eq!(fixture.log.read(Position(6), 20).await?, fixture.events[6..]);
+    assert_eq!(fixture.remove(&second, LONG_AGO).await?, 12, "the stream's last row stays");
+    fixture.restore(&second).await?;
+    fixture.restore(&first).await?;
+    assert_eq!(fixture.remove(&first, LONG_AGO).await?, 6, "restored rows end at the cut");
+    fixture.restore(&first).await?;
+    fixture.log.close().await;
+    run(&fixture.admin, "UPDATE \"table\".leases SET tree = NULL").await?;
+    let (log, _) = open(&fixture.admin).await?;
+    assert_eq!((log.read(Position(0), 20).await?, log.root()), (fixture.events, root));
     for n in 1..=5 {
         ensure!(log.append(entry(n)).await.is_err(), "{n} was answered before");
     }
@@ -232,8 +232,8 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
     use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-    let house = fixture("pages").await?;
-    let mut admin = PgConnection::connect(&house.admin).await?;
+    let fixture = fixture("pages").await?;
+    let mut admin = PgConnection::connect(&fixture.admin).await?;
     let prepare = concat!(
         "SET search_path = \"table\"; ANALYZE event_groups; SET plan_cache_mode = force_generic_plan;",
         "PREPARE page (text, bigint, bigint, bigint) AS ",

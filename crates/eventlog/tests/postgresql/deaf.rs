@@ -46,7 +46,7 @@ impl DeafConnection {
             let state = state.clone();
             async move {
                 while let Ok((client, _)) = listener.accept().await {
-                    tokio::spawn(carry(client, state.clone()));
+                    tokio::spawn(relay(client, state.clone()));
                 }
             }
         });
@@ -63,7 +63,7 @@ impl DeafConnection {
     }
 }
 
-async fn carry(client: TcpStream, state: Arc<State>) -> std::io::Result<()> {
+async fn relay(client: TcpStream, state: Arc<State>) -> std::io::Result<()> {
     match &state.server {
         Server::Socket(path) => {
             let (answers, questions) = UnixStream::connect(path).await?.into_split();

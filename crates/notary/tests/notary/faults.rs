@@ -10,25 +10,26 @@ use tokio::time::sleep;
 use crate::harness::{Harness, LOG, fault, notary, open, verified_checkpoint, write};
 
 /// Checks that nothing more is signed, whatever is written.
-async fn assert_never_signs(house: &Harness) {
-    let (before, signatures) = (verified_checkpoint(&house.notary), house.signature_count().await);
-    write(&house.log, 3).await;
-    house.notary.request_signature();
+async fn assert_never_signs(harness: &Harness) {
+    let (before, signatures) =
+        (verified_checkpoint(&harness.notary), harness.signature_count().await);
+    write(&harness.log, 3).await;
+    harness.notary.request_signature();
     sleep(Duration::from_secs(30)).await;
     assert_eq!(
-        (verified_checkpoint(&house.notary), house.signature_count().await),
+        (verified_checkpoint(&harness.notary), harness.signature_count().await),
         (before, signatures)
     );
 }
 
 /// Changes the stored events of a signed log by hand. Returns the fault that is found.
 async fn fault_after(size: u64, change: impl FnOnce(&mut Vec<eventlog::Event>)) -> Fault {
-    let house = Harness::signed_whole(size).await;
-    house.store.tamper(LOG, change);
-    let house = house.restart().await;
-    let fault = house.fault().await;
-    if house.notary.published().is_some() {
-        assert_never_signs(&house).await;
+    let harness = Harness::signed_whole(size).await;
+    harness.store.tamper(LOG, change);
+    let harness = harness.restart().await;
+    let fault = harness.fault().await;
+    if harness.notary.published().is_some() {
+        assert_never_signs(&harness).await;
     }
     fault
 }
@@ -56,40 +57,40 @@ async fn a_changed_old_record_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn removed_and_inserted_records_are_found() {
-    let house = Harness::signed_whole(3_000).await;
-    house.store.tamper(LOG, |events| drop(events.remove(100)));
-    let other = notary(&house.store, 1, None);
-    other.follow(&house.log);
+    let harness = Harness::signed_whole(3_000).await;
+    harness.store.tamper(LOG, |events| drop(events.remove(100)));
+    let other = notary(&harness.store, 1, None);
+    other.follow(&harness.log);
     let found = fault(&other).await;
     assert!(matches!(found, Fault::Store(_)), "{found}");
 
-    let house = Harness::signed_whole(3_000).await;
-    house.store.tamper(LOG, |events| {
+    let harness = Harness::signed_whole(3_000).await;
+    harness.store.tamper(LOG, |events| {
         let again = events[2_000].clone();
         events.insert(2_000, again);
     });
-    let other = notary(&house.store, 1, None);
-    other.follow(&house.log);
+    let other = notary(&harness.store, 1, None);
+    other.follow(&harness.log);
     let found = fault(&other).await;
     assert!(matches!(found, Fault::Store(_)), "{found}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_changes_between_the_commit_and_the_reading_is_found() {
-    let house = Harness::signed_whole(10).await;
-    write(&house.log, 1).await;
-    house.store.tamper(LOG, |events| events[10].payload = "other".into());
-    let found = house.fault().await;
+    let harness = Harness::signed_whole(10).await;
+    write(&harness.log, 1).await;
+    harness.store.tamper(LOG, |events| events[10].payload = "other".into());
+    let found = harness.fault().await;
     assert!(matches!(found, Fault::NotAcknowledged { size: 11 }), "{found}");
-    assert_never_signs(&house).await;
+    assert_never_signs(&harness).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
     let folder = tempfile::tempdir().unwrap();
     let memory = folder.path().join("table.checkpoint");
-    let house = Harness::signed_whole(0).await;
-    let Harness { store, log, notary: first } = house;
+    let harness = Harness::signed_whole(0).await;
+    let Harness { store, log, notary: first } = harness;
     log.close().await;
     drop(first);
     let log = open(&store).await;
@@ -139,24 +140,24 @@ async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn a_forged_checkpoint_in_the_store_is_refused() {
-    let house = Harness::signed_whole(10).await;
-    let last = house.store.last_checkpoint(LOG).await.unwrap().unwrap();
+    let harness = Harness::signed_whole(10).await;
+    let last = harness.store.last_checkpoint(LOG).await.unwrap().unwrap();
     // A checkpoint with the log's own name and key id, over another tree.
     let note = last.note.replacen("\n10\n", "\n9\n", 1);
     let forged = SignedCheckpoint { number: last.number + 1, size: 9, note: note.into(), ..last };
-    assert!(house.store.put_checkpoint(LOG, &forged).await.unwrap());
-    let house = house.restart().await;
-    let found = house.fault().await;
+    assert!(harness.store.put_checkpoint(LOG, &forged).await.unwrap());
+    let harness = harness.restart().await;
+    let found = harness.fault().await;
     let number = forged.number;
     assert!(matches!(found, Fault::Checkpoint { number: it, .. } if it == number), "{found}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_that_was_kept_and_never_shown_is_gone_on_from() {
-    let house = Harness::signed_whole(10).await;
-    house.write(5).await;
-    house.wait_until_signed(15).await;
-    let Harness { store, log, notary: old } = house;
+    let harness = Harness::signed_whole(10).await;
+    harness.write(5).await;
+    harness.wait_until_signed(15).await;
+    let Harness { store, log, notary: old } = harness;
     // The checkpoint is stored; the process ended before publishing it.
     drop(old);
     log.close().await;
@@ -169,9 +170,9 @@ async fn a_checkpoint_that_was_kept_and_never_shown_is_gone_on_from() {
 
 #[tokio::test(start_paused = true)]
 async fn a_damaged_tile_stops_proofs_and_signatures() {
-    let house = Harness::signed_whole(600).await;
-    house.store.corrupt_tile(LOG, (0, 1));
-    let house = house.restart().await;
-    let found = house.fault().await;
+    let harness = Harness::signed_whole(600).await;
+    harness.store.corrupt_tile(LOG, (0, 1));
+    let harness = harness.restart().await;
+    let found = harness.fault().await;
     assert!(matches!(found, Fault::Rewritten { .. } | Fault::Tiles(_)), "{found}");
 }

@@ -27,13 +27,13 @@ async fn get(files: &mut Files, path: &str) -> (StatusCode, String, String, Vec<
 
 #[tokio::test(start_paused = true)]
 async fn checkpoint_and_tiles_are_where_the_specification_says() {
-    let house = Harness::signed_whole(600).await;
-    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Everybody);
+    let harness = Harness::signed_whole(600).await;
+    let mut files = Files::new(harness.notary.clone(), "table", EntryReaders::Everybody);
     let (status, kind, cache, note) = get(&mut files, "/log/table/checkpoint").await;
     assert_eq!((status, kind.as_str()), (StatusCode::OK, "text/plain; charset=utf-8"));
     assert_eq!(cache, "no-cache");
-    let opened = Checkpoint::open(&note, house.notary.key(), &[]).unwrap();
-    assert_eq!(opened.checkpoint.head(), house.stored_head().await);
+    let opened = Checkpoint::open(&note, harness.notary.key(), &[]).unwrap();
+    assert_eq!(opened.checkpoint.head(), harness.stored_head().await);
     for (path, hashes) in [
         ("tile/0/000", 256),
         ("tile/0/001", 256),
@@ -52,8 +52,8 @@ async fn checkpoint_and_tiles_are_where_the_specification_says() {
 /// ARCHITECTURE.md §2.12, fairness/SPEC.md §18.1.
 #[tokio::test(start_paused = true)]
 async fn leaf_records_are_files_where_everybody_may_read_them() {
-    let house = Harness::signed_whole(600).await;
-    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Everybody);
+    let harness = Harness::signed_whole(600).await;
+    let mut files = Files::new(harness.notary.clone(), "table", EntryReaders::Everybody);
     for (place, width) in [("000", 256), ("001", 256), ("002.p/88", 88), ("000.p/3", 3)] {
         let tile = get(&mut files, &format!("/log/table/tile/0/{place}")).await.3;
         let path = format!("/log/table/tile/entries/{place}");
@@ -63,7 +63,7 @@ async fn leaf_records_are_files_where_everybody_may_read_them() {
         assert_eq!(entries.len(), width * (2 + merkle::record::RECORD_LEN), "{path}");
         merkle::bundle::parse_verified(&entries, tile.as_chunks().0).unwrap();
     }
-    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Auditors);
+    let mut files = Files::new(harness.notary.clone(), "table", EntryReaders::Auditors);
     for path in ["tile/entries/000", "tile/entries/002.p/88"] {
         let answer = get(&mut files, &format!("/log/table/{path}")).await;
         assert_eq!(answer.0, StatusCode::NOT_FOUND, "{path}");
@@ -74,8 +74,8 @@ async fn leaf_records_are_files_where_everybody_may_read_them() {
 /// ARCHITECTURE.md §2.12.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_is_not_found() {
-    let house = Harness::signed_whole(600).await;
-    let mut files = Files::new(house.notary.clone(), "table", EntryReaders::Everybody);
+    let harness = Harness::signed_whole(600).await;
+    let mut files = Files::new(harness.notary.clone(), "table", EntryReaders::Everybody);
     for path in [
         "/log/table/",
         "/log/table/tile/0/003",

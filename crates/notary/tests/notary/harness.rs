@@ -52,10 +52,10 @@ pub(crate) async fn open(store: &Arc<MemStore>) -> Log {
 impl Harness {
     /// Creates a new log that is signed from its beginning.
     pub(crate) async fn new() -> Harness {
-        let house = Harness::unsigned(0).await;
-        house.notary.follow(&house.log);
-        house.wait_until_signed(0).await;
-        house
+        let harness = Harness::unsigned(0).await;
+        harness.notary.follow(&harness.log);
+        harness.wait_until_signed(0).await;
+        harness
     }
 
     /// Creates a log of records that nobody has signed yet.
@@ -63,17 +63,17 @@ impl Harness {
         let store = MemStore::new();
         let log = open(&store).await;
         let notary = notary(&store, 1, None);
-        let house = Harness { store, log, notary };
-        house.write(size).await;
-        house
+        let harness = Harness { store, log, notary };
+        harness.write(size).await;
+        harness
     }
 
     /// Creates a log of this size, all of it signed.
     pub(crate) async fn signed_whole(size: u64) -> Harness {
-        let house = Harness::new().await;
-        house.write(size).await;
-        house.wait_until_signed(size).await;
-        house
+        let harness = Harness::new().await;
+        harness.write(size).await;
+        harness.wait_until_signed(size).await;
+        harness
     }
 
     /// Writes events, each to one of five streams.

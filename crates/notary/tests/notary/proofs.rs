@@ -35,17 +35,17 @@ fn of_request(n: u8, length: usize) -> By {
     By::Request(pb::RequestSelection { request_id, actor: "somebody".into() })
 }
 
-async fn house(size: u64) -> (Harness, Api, Vec<Hash>) {
-    let house = Harness::signed_whole(size).await;
-    let api = handler(house.notary.clone(), "table", EntryReaders::Everybody);
-    let events = house.log.read(eventlog::Position(0), 100_000).await.unwrap();
+async fn harness(size: u64) -> (Harness, Api, Vec<Hash>) {
+    let harness = Harness::signed_whole(size).await;
+    let api = handler(harness.notary.clone(), "table", EntryReaders::Everybody);
+    let events = harness.log.read(eventlog::Position(0), 100_000).await.unwrap();
     let leaves = events.iter().map(|event| leaf_hash(&event.record())).collect();
-    (house, api, leaves)
+    (harness, api, leaves)
 }
 
 #[tokio::test(start_paused = true)]
 async fn inclusion_is_proved_in_the_newest_and_in_older_trees() {
-    let (_house, api, leaves) = house(1_300).await;
+    let (_house, api, leaves) = harness(1_300).await;
     for position in [0, 1, 255, 256, 700, 1_023, 1_279, 1_280, 1_299] {
         for size in [0, position + 1, (position + 300).min(1_300)] {
             let asked = pb::ProveInclusionRequest { log: "table".into(), position, size };
@@ -69,7 +69,7 @@ async fn inclusion_is_proved_in_the_newest_and_in_older_trees() {
 
 #[tokio::test(start_paused = true)]
 async fn growth_is_proved_between_any_two_trees() {
-    let (_house, api, leaves) = house(1_300).await;
+    let (_house, api, leaves) = harness(1_300).await;
     for (old_size, new_size) in
         [(0, 0), (0, 9), (1, 0), (255, 256), (256, 1_300), (300, 1_024), (1_299, 0), (1_300, 0)]
     {
@@ -86,7 +86,7 @@ async fn growth_is_proved_between_any_two_trees() {
 
 #[tokio::test(start_paused = true)]
 async fn tiles_and_entries_fit_each_other() {
-    let (_house, api, leaves) = house(700).await;
+    let (_house, api, leaves) = harness(700).await;
     for (index, width) in [(0, 0), (0, 256), (1, 256), (1, 3), (2, 188), (2, 1)] {
         let log = "table".to_owned();
         let asked = pb::GetTileRequest { log: log.clone(), level: 0, index, width };
@@ -160,7 +160,7 @@ fn positions(first: u64, count: u32) -> By {
 
 #[tokio::test(start_paused = true)]
 async fn records_are_read_with_one_proof_for_all() {
-    let (house, api, _) = house(1_000).await;
+    let (harness, api, _) = harness(1_000).await;
     assert_eq!(read(&api, vec![positions(998, 9)]).await, [998, 999]);
     assert_eq!(read(&api, vec![positions(7, 2), positions(8, 2)]).await, [7, 8, 9]);
     let whole: Vec<u64> = (0..1_000).filter(|n| n % 5 == 3).collect();
@@ -175,13 +175,13 @@ async fn records_are_read_with_one_proof_for_all() {
     assert_eq!(read(&api, vec![stream(3, 0, 9, 3)]).await, Vec::<u64>::new());
     assert_eq!(read(&api, vec![stream(77, 0, 0, 0)]).await, Vec::<u64>::new());
     // A record that was acknowledged a moment ago is returned.
-    house.write(1).await;
+    harness.write(1).await;
     assert_eq!(read(&api, vec![positions(1_000, 1)]).await, [1_000]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_one_request_wrote_is_found_by_it() {
-    let (house, api, _) = house(10).await;
+    let (harness, api, _) = harness(10).await;
     let event = |n: u8| eventlog::NewEvent {
         stream: eventlog::StreamId([n; 16]),
         kind: 1,
@@ -200,8 +200,8 @@ async fn what_one_request_wrote_is_found_by_it() {
         actor: "somebody".into(),
         trace: [5; 16],
     };
-    house.log.append(entry).await.unwrap();
-    house.write(5).await;
+    harness.log.append(entry).await.unwrap();
+    harness.write(5).await;
     assert_eq!(read(&api, vec![of_request(8, 36)]).await, [10, 11, 12, 13]);
     assert_eq!(read(&api, vec![of_request(9, 36)]).await, Vec::<u64>::new());
     let request = pb::RequestSelection {
@@ -213,7 +213,7 @@ async fn what_one_request_wrote_is_found_by_it() {
 
 #[tokio::test(start_paused = true)]
 async fn too_much_and_too_little_are_refused() {
-    let (_house, api, _) = house(5_000).await;
+    let (_house, api, _) = harness(5_000).await;
     for selections in [
         vec![],
         vec![positions(0, 5_000)],
@@ -233,7 +233,7 @@ async fn too_much_and_too_little_are_refused() {
 /// answer has many of them.
 #[tokio::test(start_paused = true)]
 async fn long_records_are_in_tiles_and_a_few_in_an_answer() {
-    let house = Harness::new().await;
+    let harness = Harness::new().await;
     for n in 0..40 {
         let event = eventlog::NewEvent {
             stream: eventlog::StreamId([n; 16]),
@@ -244,10 +244,10 @@ async fn long_records_are_in_tiles_and_a_few_in_an_answer() {
         };
         let (events, actor) = (vec![event], "somebody".into());
         let entry = eventlog::Entry { events, request: None, actor, trace: [5; 16] };
-        house.log.append(entry).await.unwrap();
+        harness.log.append(entry).await.unwrap();
     }
-    house.wait_until_signed(40).await;
-    let api = handler(house.notary.clone(), "table", EntryReaders::Everybody);
+    harness.wait_until_signed(40).await;
+    let api = handler(harness.notary.clone(), "table", EntryReaders::Everybody);
     let asked = pb::GetEntriesRequest { log: "table".into(), index: 0, width: 40 };
     let entries = api.get_entries(Request::new(asked)).await.unwrap().into_inner().entries;
     assert_eq!(bundle::parse(&entries).unwrap().len(), 40);
@@ -263,8 +263,8 @@ async fn long_records_are_in_tiles_and_a_few_in_an_answer() {
 /// ARCHITECTURE.md §2.12.
 #[tokio::test(start_paused = true)]
 async fn a_log_may_keep_its_leaf_records_for_auditors() {
-    let (house, _, _) = house(10).await;
-    let api = handler(house.notary.clone(), "table", EntryReaders::Auditors);
+    let (harness, _, _) = harness(10).await;
+    let api = handler(harness.notary.clone(), "table", EntryReaders::Auditors);
     let asked = |role| {
         let asked = pb::GetEntriesRequest { log: "table".into(), index: 0, width: 10 };
         let mut request = Request::new(asked);
@@ -281,8 +281,8 @@ async fn a_log_may_keep_its_leaf_records_for_auditors() {
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_record_is_not_given_out() {
-    let (house, api, _) = house(1_000).await;
-    house.store.tamper(crate::harness::LOG, |events| events[77].payload = "other".into());
+    let (harness, api, _) = harness(1_000).await;
+    harness.store.tamper(crate::harness::LOG, |events| events[77].payload = "other".into());
     let selections = vec![pb::RecordSelection { by: Some(positions(70, 20)) }];
     let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
     let refusal = api.read_records(Request::new(asked)).await.unwrap_err();

@@ -57,8 +57,8 @@ impl WitnessServer {
 }
 
 /// Waits for a checkpoint with the witness's cosignature.
-async fn wait_until_cosigned(house: &Harness, witness: &VerifierKey, size: u64) -> Note {
-    let mut shown = house.notary.watch();
+async fn wait_until_cosigned(harness: &Harness, witness: &VerifierKey, size: u64) -> Note {
+    let mut shown = harness.notary.watch();
     let keys = [witness.clone()];
     let there = shown.wait_for(|shown| {
         let shown = shown.as_ref().filter(|shown| shown.head().size >= size);
@@ -71,14 +71,14 @@ async fn wait_until_cosigned(house: &Harness, witness: &VerifierKey, size: u64) 
 #[tokio::test]
 async fn a_log_that_grows_is_cosigned_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
-    let house = Harness::new().await;
-    let outside = WitnessServer::open(folder.path(), vec![house.notary.key().clone()]).await;
-    push_checkpoints(&house.notary, outside.endpoint(), Arc::new(HttpClient::new()));
+    let harness = Harness::new().await;
+    let outside = WitnessServer::open(folder.path(), vec![harness.notary.key().clone()]).await;
+    push_checkpoints(&harness.notary, outside.endpoint(), Arc::new(HttpClient::new()));
     for size in [300, 301] {
-        house.write(size - house.log.size()).await;
-        let note = wait_until_cosigned(&house, outside.witness.key(), size).await;
+        harness.write(size - harness.log.size()).await;
+        let note = wait_until_cosigned(&harness, outside.witness.key(), size).await;
         let keys = [outside.witness.key().clone()];
-        let opened = Checkpoint::open_note(&note, house.notary.key(), &keys).unwrap();
+        let opened = Checkpoint::open_note(&note, harness.notary.key(), &keys).unwrap();
         assert_eq!(opened.cosignatures.len(), 1);
         assert_eq!(outside.witness.last("test/table"), Some(opened.checkpoint.head()));
     }
@@ -88,29 +88,33 @@ async fn a_log_that_grows_is_cosigned_again_and_again() {
 #[tokio::test]
 async fn a_witness_that_is_away_costs_its_cosignature_and_is_asked_again() {
     let folder = tempfile::tempdir().unwrap();
-    let house = Harness::new().await;
-    let key = house.notary.key().clone();
+    let harness = Harness::new().await;
+    let key = harness.notary.key().clone();
     let outside = WitnessServer::open(folder.path(), vec![key.clone()]).await;
-    push_checkpoints(&house.notary, outside.endpoint(), Arc::new(HttpClient::new()));
-    wait_until_cosigned(&house, outside.witness.key(), 0).await;
+    push_checkpoints(&harness.notary, outside.endpoint(), Arc::new(HttpClient::new()));
+    wait_until_cosigned(&harness, outside.witness.key(), 0).await;
     outside.drain.begin();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    house.write(10).await;
-    assert_eq!(house.wait_until_signed(10).await.note.signatures().len(), 1, "signed all the same");
+    harness.write(10).await;
+    assert_eq!(
+        harness.wait_until_signed(10).await.note.signatures().len(),
+        1,
+        "signed all the same"
+    );
     // The witness is started again with its files.
     let address = outside.url.authority().unwrap().as_str().to_owned();
     let outside = WitnessServer::open_at(&address, folder.path(), vec![key]).await;
     assert_eq!(outside.witness.last("test/table").unwrap().size, 0);
-    wait_until_cosigned(&house, outside.witness.key(), 10).await;
+    wait_until_cosigned(&harness, outside.witness.key(), 10).await;
 }
 
 #[tokio::test]
 async fn it_answers_as_the_specification_says() {
     let folder = tempfile::tempdir().unwrap();
-    let house = Harness::signed_whole(20).await;
-    let key = house.notary.key().clone();
+    let harness = Harness::signed_whole(20).await;
+    let key = harness.notary.key().clone();
     let outside = WitnessServer::open(folder.path(), vec![key]).await;
-    let note = house.notary.published().unwrap().note.to_string();
+    let note = harness.notary.published().unwrap().note.to_string();
     let (status, _, line) = outside.post(0, "", &note).await;
     assert_eq!(status, StatusCode::OK, "{line}");
     assert!(line.starts_with("— witness.example/w1 ") && line.ends_with('\n'), "{line}");
@@ -144,10 +148,10 @@ async fn it_answers_as_the_specification_says() {
 #[tokio::test]
 async fn a_witness_remembers_or_does_not_begin() {
     let folder = tempfile::tempdir().unwrap();
-    let house = Harness::signed_whole(20).await;
-    let key = house.notary.key().clone();
+    let harness = Harness::signed_whole(20).await;
+    let key = harness.notary.key().clone();
     let outside = WitnessServer::open(folder.path(), vec![key.clone()]).await;
-    let note = house.notary.published().unwrap().note.to_string();
+    let note = harness.notary.published().unwrap().note.to_string();
     assert_eq!(outside.post(0, "", &note).await.0, StatusCode::OK);
     let open = || Witness::open(witness_key(), vec![key.clone()], folder.path());
     assert_eq!(open().unwrap().last("test/table").unwrap().size, 20);
@@ -166,10 +170,10 @@ async fn a_witness_remembers_or_does_not_begin() {
 #[tokio::test]
 async fn where_it_cannot_write_it_does_not_cosign() {
     let folder = tempfile::tempdir().unwrap();
-    let house = Harness::signed_whole(20).await;
+    let harness = Harness::signed_whole(20).await;
     let gone = folder.path().join("gone");
-    let outside = WitnessServer::open(&gone, vec![house.notary.key().clone()]).await;
-    let note = house.notary.published().unwrap().note.to_string();
+    let outside = WitnessServer::open(&gone, vec![harness.notary.key().clone()]).await;
+    let note = harness.notary.published().unwrap().note.to_string();
     assert_eq!(outside.post(0, "", &note).await.0, StatusCode::INTERNAL_SERVER_ERROR);
     std::fs::create_dir(&gone).unwrap();
     assert_eq!(outside.post(0, "", &note).await.0, StatusCode::OK);

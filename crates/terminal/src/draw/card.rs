@@ -6,7 +6,7 @@ use ratatui::text::Span;
 
 use super::Canvas;
 use crate::cards::{Deck, Face};
-use crate::colour::{Ground, Tone};
+use crate::colour::{Background, Tone};
 
 /// Columns and rows of a large card.
 pub(crate) const LARGE: (u16, u16) = (7, 5);
@@ -40,11 +40,11 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, area: Rect, size: (u16, u16), card: 
         return draw_back(canvas, area);
     }
     let tone = card.face().map_or(Tone::Plain, |face| face.tone);
-    let has_grounds = canvas.palette.has_grounds();
-    let ink = if has_grounds { canvas.palette.card_ink(tone) } else { canvas.ink(tone) };
+    let has_backgrounds = canvas.palette.has_backgrounds();
+    let ink = if has_backgrounds { canvas.palette.card_ink(tone) } else { canvas.ink(tone) };
     let ink = ink.add_modifier(Modifier::BOLD);
-    canvas.fill(area, if has_grounds { ink } else { canvas.ink(Tone::Plain) });
-    let inner = if has_grounds || area.height < 3 {
+    canvas.fill(area, if has_backgrounds { ink } else { canvas.ink(Tone::Plain) });
+    let inner = if has_backgrounds || area.height < 3 {
         area
     } else {
         canvas.frame(area, canvas.ink(Tone::Soft));
@@ -58,13 +58,16 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, area: Rect, size: (u16, u16), card: 
     write_face(canvas, inner, card, ink);
     if card.is_locked {
         let style = canvas.ink(Tone::Cold).add_modifier(Modifier::BOLD);
-        let style =
-            if has_grounds { canvas.palette.ground(Ground::Card).patch(style) } else { style };
+        let style = if has_backgrounds {
+            canvas.palette.background(Background::Card).patch(style)
+        } else {
+            style
+        };
         let edge = Rect { width: 1, ..area };
         canvas.pattern(edge, "▌", style);
     }
     if card.is_chosen {
-        let style = canvas.palette.ground(Ground::Key);
+        let style = canvas.palette.background(Background::Key);
         canvas.tint(area, style);
     }
 }
@@ -98,9 +101,9 @@ fn write_face(canvas: &mut Canvas<'_>, inner: Rect, card: &Card<'_>, ink: ratatu
 }
 
 fn draw_back(canvas: &mut Canvas<'_>, area: Rect) {
-    let style = canvas.palette.ground(Ground::Back);
+    let style = canvas.palette.background(Background::Back);
     canvas.fill(area, style);
-    if canvas.palette.has_grounds() {
+    if canvas.palette.has_backgrounds() {
         canvas.pattern(area, "░", style);
     } else {
         canvas.pattern(area, "▒", canvas.ink(Tone::Faint));
@@ -119,8 +122,8 @@ pub(crate) fn step(width: u16, size: (u16, u16), count: usize) -> u16 {
 /// A card as one word on its ground, such as `15†`.
 pub(crate) fn word(canvas: &Canvas<'_>, card: &Card<'_>) -> Span<'static> {
     if card.is_hidden() {
-        return if canvas.palette.has_grounds() {
-            Span::styled("░░", canvas.palette.ground(Ground::Back))
+        return if canvas.palette.has_backgrounds() {
+            Span::styled("░░", canvas.palette.background(Background::Back))
         } else {
             Span::styled("▒▒", canvas.ink(Tone::Faint))
         };
@@ -128,8 +131,11 @@ pub(crate) fn word(canvas: &Canvas<'_>, card: &Card<'_>) -> Span<'static> {
     let face = card.face();
     let tone = face.as_ref().map_or(Tone::Plain, |face| face.tone);
     let text = face.map_or_else(|| card.code.to_owned(), |face| face.short());
-    let style =
-        if canvas.palette.has_grounds() { canvas.palette.card_ink(tone) } else { canvas.ink(tone) };
+    let style = if canvas.palette.has_backgrounds() {
+        canvas.palette.card_ink(tone)
+    } else {
+        canvas.ink(tone)
+    };
     let style = if card.is_locked { style.add_modifier(Modifier::UNDERLINED) } else { style };
     Span::styled(text, style.add_modifier(Modifier::BOLD))
 }

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 
 use super::screen::Layout;
 use super::{Connection, TableScreen, happenings};
-use crate::colour::{Ground, Tone};
+use crate::colour::{Background, Tone};
 use crate::draw::{Canvas, after, inset, row, rows, text_width};
 use crate::games;
 use crate::text::{clean, credits, cut};
@@ -139,7 +139,7 @@ impl TableScreen {
             width: size.0,
             height: size.1,
         };
-        canvas.fill(frame, canvas.palette.ground(Ground::Raised));
+        canvas.fill(frame, canvas.palette.background(Background::Raised));
         canvas.frame(frame, canvas.ink(Tone::Accent));
         let inner = rows(inset(frame, 2), 1, frame.height.saturating_sub(2));
         canvas.text(row(inner, 0), "Keys", canvas.bold(Tone::Accent));

@@ -9,7 +9,7 @@ use ratatui::text::Span;
 use super::places::badge_spans;
 use super::screen::Layout;
 use super::{Form, TableScreen};
-use crate::colour::{Ground, Tone};
+use crate::colour::{Background, Tone};
 use crate::composer::{Amount, Choice, Composer, sign};
 use crate::draw::card::{self, Card, LARGE, SMALL};
 use crate::draw::{Canvas, after, inset, row, rows, text_width};
@@ -163,7 +163,7 @@ impl TableScreen {
         if let Some(message) = &self.message {
             let lines = wrapped(&message.text, usize::from(area.width));
             for (number, line) in (0..area.height).zip(&lines) {
-                canvas.fill(row(area, number), canvas.palette.ground(Ground::Screen));
+                canvas.fill(row(area, number), canvas.palette.background(Background::Screen));
                 canvas.text(row(area, number), line, canvas.bold(message.tone));
             }
             let taken = u16::try_from(lines.len()).unwrap_or(area.height);
@@ -304,7 +304,7 @@ impl Pills {
             self.x = self.area.x;
         }
         if self.x == self.area.x {
-            canvas.fill(row(self.area, self.line), canvas.palette.ground(Ground::Screen));
+            canvas.fill(row(self.area, self.line), canvas.palette.background(Background::Screen));
         }
         let place = Rect { width, ..after(row(self.area, self.line), self.x) };
         self.x = place.x + width + gap;
@@ -314,7 +314,7 @@ impl Pills {
     /// Row below the pills.
     fn next_row(&self, canvas: &mut Canvas<'_>) -> Rect {
         let line = row(self.area, self.line + 1);
-        canvas.fill(line, canvas.palette.ground(Ground::Screen));
+        canvas.fill(line, canvas.palette.background(Background::Screen));
         line
     }
 }
@@ -368,7 +368,7 @@ fn draw_amount(
     let most = format!(" {}", credits(amount.most));
     let x = canvas.text(after(line, bar.right()), &most, canvas.ink(Tone::Faint));
     let value = format!(" {} ", credits(amount.value));
-    let style = canvas.palette.ground(Ground::Chosen).patch(canvas.bold(tone));
+    let style = canvas.palette.background(Background::Chosen).patch(canvas.bold(tone));
     let x = canvas.text(after(line, x + 2), &value, style);
     canvas.text(after(line, x + 2), "digits or ←→", canvas.ink(Tone::Faint));
     let mut place = row(area, 2);

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 
 use super::TableScreen;
 use super::screen::Layout;
-use crate::colour::{Ground, Tone};
+use crate::colour::{Background, Tone};
 use crate::draw::card::{self, Card, SMALL};
 use crate::draw::{Canvas, inset, row, rows, text_width};
 use crate::games::{self, Badge};
@@ -105,7 +105,7 @@ impl TableScreen {
     fn draw_narrow(&self, canvas: &mut Canvas<'_>, area: Rect, place: &Place, now: UnixMicros) {
         let inner = inset(area, 1);
         if place.is_turn {
-            canvas.tint(inner, canvas.palette.ground(Ground::Chosen));
+            canvas.tint(inner, canvas.palette.background(Background::Chosen));
         }
         let mut name = row(inner, 0);
         let mut line = row(inner, 1);
@@ -197,7 +197,7 @@ impl TableScreen {
             canvas.ink(Tone::Faint)
         };
         if place.is_turn {
-            canvas.tint(area, canvas.palette.ground(Ground::Chosen));
+            canvas.tint(area, canvas.palette.background(Background::Chosen));
         }
         canvas.frame(area, edge);
         let inner = rows(inset(area, 2), 1, area.height.saturating_sub(2));

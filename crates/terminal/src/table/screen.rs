@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Form, TableScreen};
-use crate::colour::{Ground, Palette, Tone};
+use crate::colour::{Background, Palette, Tone};
 use crate::draw::{Canvas, inset, row, rows};
 
 /// Least columns and rows.
@@ -116,7 +116,7 @@ impl TableScreen {
     pub fn draw(&self, buffer: &mut Buffer, palette: Palette, now: UnixMicros) {
         let mut canvas = Canvas::new(buffer, palette);
         let area = canvas.area();
-        canvas.fill(area, palette.ground(Ground::Screen).patch(palette.ink(Tone::Plain)));
+        canvas.fill(area, palette.background(Background::Screen).patch(palette.ink(Tone::Plain)));
         let others = self.others().len();
         let has_own = self.is_player && (self.is_seated() || self.can_sit_down());
         let Some(layout) = layout(area, others, has_own) else {
@@ -149,7 +149,7 @@ impl TableScreen {
             let style = canvas.palette.felt(number, felt.height);
             canvas.tint(row(felt, number), style);
         }
-        let raised = canvas.palette.ground(Ground::Raised);
+        let raised = canvas.palette.background(Background::Raised);
         for bar in [layout.header, layout.footer] {
             canvas.tint(bar, raised);
         }

@@ -157,16 +157,16 @@ pub(crate) struct Served {
 }
 
 /// A house with its server, its keys, and a folder for monitors.
-pub(crate) struct House {
+pub(crate) struct RoomFixture {
     pub(crate) served: Arc<Mutex<Served>>,
     pub(crate) keys: [Arc<LogKey>; 2],
     address: String,
     folder: TempDir,
 }
 
-impl House {
+impl RoomFixture {
     /// Starts a house of so many honest hands.
-    pub(crate) fn new(hands: u64) -> House {
+    pub(crate) fn new(hands: u64) -> RoomFixture {
         let key = |name: &str, secret| {
             Arc::new(LogKey::new(KeyName::try_new(name).unwrap(), &[secret; 32]))
         };
@@ -191,7 +191,7 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let text = keys.iter().map(|key| format!("{}\n", key.public())).collect::<String>();
         std::fs::write(folder.path().join("keys.txt"), text).unwrap();
-        House { served, keys, address, folder }
+        RoomFixture { served, keys, address, folder }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -8,67 +8,67 @@ use crate::harness::{Room, RoomHarness};
 use crate::people::{Guest, until_demo_hand, until_hand};
 
 /// Runs `sabacc archive …` against a room's database.
-async fn archive(place: &RoomHarness, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
-    let mut command = place.sabacc(&["archive"]);
+async fn archive(harness: &RoomHarness, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
+    let mut command = harness.sabacc(&["archive"]);
     command
         .env_remove(crate::harness::PLAYER_CALLS)
         .env_remove(crate::harness::EXEMPT_LOOPBACK)
         .env("DATABASE_URL", &room.database)
         .args(arguments);
-    place.run(command).await
+    harness.run(command).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wallets_past_moves_to_a_file_and_back() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let table = until_demo_hand(&place, &room.url, 3).await;
-    let file = place.path().join("wallet-0");
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let table = until_demo_hand(&harness, &room.url, 3).await;
+    let file = harness.path().join("wallet-0");
     let file = file.to_str().unwrap();
 
-    let (status, said) = archive(&place, &room, &["write", "wallet", "--to", "5", file]).await;
+    let (status, said) = archive(&harness, &room, &["write", "wallet", "--to", "5", file]).await;
     assert!(status.success() && said.contains("positions 0 to 5"), "{said}");
-    let (status, said) = archive(&place, &room, &["write", "wallet", "--to", "5", file]).await;
+    let (status, said) = archive(&harness, &room, &["write", "wallet", "--to", "5", file]).await;
     assert!(!status.success() && said.contains("choose a new name"), "{said}");
-    let (status, said) = archive(&place, &room, &["check", file]).await;
+    let (status, said) = archive(&harness, &room, &["check", file]).await;
     assert!(status.success() && said.contains("whole"), "{said}");
 
     // A copy with any byte changed is refused.
     let whole = std::fs::read(file).unwrap();
-    let copy = place.path().join("copy");
+    let copy = harness.path().join("copy");
     for at in [9, whole.len() / 2, whole.len() - 40] {
         let mut damaged = whole.clone();
         damaged[at] ^= 1;
         std::fs::write(&copy, damaged).unwrap();
-        let (status, said) = archive(&place, &room, &["check", copy.to_str().unwrap()]).await;
+        let (status, said) = archive(&harness, &room, &["check", copy.to_str().unwrap()]).await;
         assert!(!status.success(), "{said}");
     }
 
-    let (status, said) = archive(&place, &room, &["remove", "--keep-days", "1", file]).await;
+    let (status, said) = archive(&harness, &room, &["remove", "--keep-days", "1", file]).await;
     assert!(!status.success() && said.contains("to be kept"), "{said}");
     // Events that the wallet needs for its start are not removed.
-    let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
+    let (status, said) = archive(&harness, &room, &["remove", "--keep-days", "0", file]).await;
     assert!(!status.success() && said.contains("stop and start it"), "{said}");
     room.running.stop(Signal::INT).await;
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let (status, said) = archive(&harness, &room, &["remove", "--keep-days", "0", file]).await;
     assert!(status.success() && said.contains("removed"), "{said}");
 
     // Play goes on, also after a restart; credits are issued and redeemed.
-    until_hand(&place, &room.url, table, 5).await;
+    until_hand(&harness, &room.url, table, 5).await;
     room.running.stop(Signal::INT).await;
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let guest = Guest::new(&place, &room.url).await;
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let guest = Guest::new(&harness, &room.url).await;
     assert_eq!(guest.credits().await.0, crate::people::BANKROLL);
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(
         !status.success() && said.contains("archive"),
         "the audit says what is missing:\n{said}"
     );
 
-    let (status, said) = archive(&place, &room, &["restore", file]).await;
+    let (status, said) = archive(&harness, &room, &["restore", file]).await;
     assert!(status.success() && said.contains("restored"), "{said}");
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
     room.running.stop(Signal::INT).await;
 }
@@ -77,42 +77,42 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
 /// restarts from what stays, says what is missing, and has it back. ARCHITECTURE.md §2.10, §2.11.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_past_of_every_log_moves_to_files_and_back() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let table = until_demo_hand(&place, &room.url, 30).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let table = until_demo_hand(&harness, &room.url, 30).await;
     room.running.stop(Signal::INT).await;
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let (folder, config) = (place.path().join("archives"), place.path().join("archive.toml"));
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let (folder, config) = (harness.path().join("archives"), harness.path().join("archive.toml"));
     std::fs::create_dir(&folder).unwrap();
     let days = "[keep_days]\ndealer = 0\ntable = 0\nwallet = 0\n";
     std::fs::write(&config, days).unwrap();
     let (folder, config) = (folder.to_str().unwrap(), config.to_str().unwrap());
     let old = ["old", "--folder", folder, "--config", config];
-    let (status, said) = archive(&place, &room, &old).await;
+    let (status, said) = archive(&harness, &room, &old).await;
     assert!(status.success(), "{said}");
     assert_eq!(said.matches("events removed").count(), 3, "{said}");
 
     // Play goes on, also after restarts, one of them without a snapshot of its own.
-    until_hand(&place, &room.url, table, 34).await;
+    until_hand(&harness, &room.url, table, 34).await;
     room.running.kill();
     drop(room);
-    let mut room = place.up(&["--thinking", "5"]).await;
-    until_hand(&place, &room.url, table, 38).await;
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    until_hand(&harness, &room.url, table, 38).await;
     room.running.stop(Signal::INT).await;
-    let mut room = place.up(&["--thinking", "5"]).await;
-    until_hand(&place, &room.url, table, 42).await;
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    until_hand(&harness, &room.url, table, 42).await;
     let first = fairness::hand_id(table, 1).to_string();
     let first = ["audit", "hand", &first];
-    let (status, said) = place.run(place.sabacc(&first)).await;
+    let (status, said) = harness.run(harness.sabacc(&first)).await;
     assert!(!status.success() && said.contains("archived"), "{said}");
 
     for file in std::fs::read_dir(folder).unwrap() {
         let file = file.unwrap().path();
-        let (status, said) = archive(&place, &room, &["restore", file.to_str().unwrap()]).await;
+        let (status, said) = archive(&harness, &room, &["restore", file.to_str().unwrap()]).await;
         assert!(status.success() && said.contains("restored"), "{said}");
     }
     for proof in [&first[..], &["audit", "ledger"]] {
-        let (status, said) = place.run(place.sabacc(proof)).await;
+        let (status, said) = harness.run(harness.sabacc(proof)).await;
         assert!(status.success(), "{said}");
     }
     room.running.stop(Signal::INT).await;

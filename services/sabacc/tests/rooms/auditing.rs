@@ -29,15 +29,15 @@ fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "0"]).await;
-    let guest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "0"]).await;
+    let guest = Guest::new(&harness, &room.url).await;
     let (table, hand_no) = over(&room, &guest).await;
 
     let bytes = guest.client.get_hand_bundle(table, hand_no).await.unwrap();
     let bundle = Bundle::parse(&bytes).unwrap();
     assert_eq!(bundle.hand_id, audit::hand::hand_id(table, hand_no));
-    let keys = place.data().join("keys.txt");
+    let keys = harness.data().join("keys.txt");
     let trusted = TrustedKeys::parse(&std::fs::read_to_string(&keys).unwrap()).unwrap();
     let report = audit::hand::audit(&bundle.records(&trusted));
     assert!(report.passed(), "{report:#?}");
@@ -57,36 +57,36 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     let ahead = guest.client.get_table(table).await.unwrap().hand_no + 1;
     let refused = reason(guest.client.get_hand_bundle(table, ahead + 1_000).await);
     assert_eq!(refused, ErrorReason::HandUnknown);
-    the_list_of_hands(&place, &room, &guest).await;
+    the_list_of_hands(&harness, &room, &guest).await;
     room.running.stop(Signal::INT).await;
 
     // The room has stopped, and no data folder is needed.
-    let file = place.path().join("hand.sabacc");
+    let file = harness.path().join("hand.sabacc");
     std::fs::write(&file, &bytes).unwrap();
     let verify = |arguments: &[&str]| -> Command {
         let mut command = program("sabacc");
-        command.arg("verify").args(arguments).current_dir(place.path());
+        command.arg("verify").args(arguments).current_dir(harness.path());
         command
     };
     let keys = keys.display().to_string();
-    let (status, said) = place.run(verify(&["hand.sabacc", "--keys", &keys])).await;
+    let (status, said) = harness.run(verify(&["hand.sabacc", "--keys", &keys])).await;
     assert_eq!(status.code(), Some(0), "{said}");
     assert!(said.contains(": proved"), "{said}");
-    let (status, said) = place.run(verify(&["hand.sabacc"])).await;
+    let (status, said) = harness.run(verify(&["hand.sabacc"])).await;
     assert_eq!(status.code(), Some(2), "without keys nobody is believed: {said}");
     let mut damaged = bytes;
     let middle = damaged.len() / 2;
     damaged[middle] ^= 1;
     std::fs::write(&file, &damaged).unwrap();
-    let (status, said) = place.run(verify(&["hand.sabacc", "--keys", &keys])).await;
+    let (status, said) = harness.run(verify(&["hand.sabacc", "--keys", &keys])).await;
     assert_eq!(status.code(), Some(2), "{said}");
 
-    everything_else(&place).await;
+    everything_else(&harness).await;
 }
 
 /// Reads the list of hands, as the room's own people and as a player somewhere else.
-async fn the_list_of_hands(place: &RoomHarness, room: &Room, guest: &Guest) {
-    let (status, said) = place.run(place.sabacc(&["hands", "--table", "Demo"])).await;
+async fn the_list_of_hands(harness: &RoomHarness, room: &Room, guest: &Guest) {
+    let (status, said) = harness.run(harness.sabacc(&["hands", "--table", "Demo"])).await;
     assert!(status.success(), "{said}");
     for part in ["hands 1 to ", "  played", " numbers: ", "seat 3: ", "by the room's word"] {
         assert!(said.contains(part), "no `{part}`:\n{said}");
@@ -94,17 +94,17 @@ async fn the_list_of_hands(place: &RoomHarness, room: &Room, guest: &Guest) {
     let mut elsewhere = program("sabacc");
     elsewhere.args(["--json", "hands", "--server", &room.url, "--token", &guest.token]);
     elsewhere.args(["--player", &guest.id.to_string()]);
-    let (status, said) = place.run(elsewhere).await;
+    let (status, said) = harness.run(elsewhere).await;
     assert!(status.success(), "{said}");
     let last: serde_json::Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
     assert_eq!(last["counts"]["numbers"], 0, "who has not played was dealt into no hand: {said}");
     assert!(last["log_size"].as_u64() > Some(0), "{said}");
-    let (status, said) = place.run(place.sabacc(&["hands", "--table", "Nowhere"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["hands", "--table", "Nowhere"])).await;
     assert!(!status.success() && said.contains("no open table is called `Nowhere`"), "{said}");
 }
 
 /// Audits the logs of a stopped room, whose last hand is signed.
-async fn everything_else(place: &RoomHarness) {
+async fn everything_else(harness: &RoomHarness) {
     let mut said_of_hand = String::new();
     for audit in [
         &["audit", "hand", "latest", "--save", "saved.sabacc"][..],
@@ -115,7 +115,7 @@ async fn everything_else(place: &RoomHarness) {
         &["audit", "log", "wallet"],
         &["verify", "saved.sabacc", "--keys", "room/keys.txt"],
     ] {
-        let (status, said) = place.run(place.sabacc(audit)).await;
+        let (status, said) = harness.run(harness.sabacc(audit)).await;
         assert!(status.success(), "{audit:?}:\n{said}");
         if audit[1] == "hand" {
             said_of_hand = said;

@@ -23,16 +23,16 @@ struct Backup {
 
 impl Backup {
     /// Archives the write-ahead log from now on, and takes a base backup, while the room runs.
-    async fn begin(place: &RoomHarness, room: &Room) -> (Backup, RunningProgram) {
-        let (base, archive) = (place.path().join("base"), place.path().join("archive"));
+    async fn begin(harness: &RoomHarness, room: &Room) -> (Backup, RunningProgram) {
+        let (base, archive) = (harness.path().join("base"), harness.path().join("archive"));
         std::fs::create_dir(&archive).unwrap();
         let mut command = postgres_program("pg_receivewal");
         command.args(["--no-loop", "--dbname", &room.database, "--directory"]).arg(&archive);
-        let receiving = place.spawn(command);
+        let receiving = harness.spawn(command);
         let mut command = postgres_program("pg_basebackup");
         command.args(["--checkpoint=fast", "--wal-method=none", "--dbname", &room.database]);
         command.arg("--pgdata").arg(&base);
-        let (status, said) = place.run(command).await;
+        let (status, said) = harness.run(command).await;
         assert!(status.success(), "{said}");
         (Backup { base, archive }, receiving)
     }
@@ -86,12 +86,12 @@ async fn database_time(room: &Room) -> String {
 
 /// Asserts that each log begins with the records of `acknowledged`, and verifies its tree and
 /// checkpoints. Returns its size.
-async fn verify(place: &RoomHarness, room: &Room, acknowledged: &[Vec<Event>]) -> Vec<usize> {
+async fn verify(harness: &RoomHarness, room: &Room, acknowledged: &[Vec<Event>]) -> Vec<usize> {
     let restored = all_events(room).await;
     for ((log, restored), acknowledged) in LOGS.iter().zip(&restored).zip(acknowledged) {
         assert!(restored.len() >= acknowledged.len(), "{log}");
         assert_eq!(restored[..acknowledged.len()], acknowledged[..], "{log}");
-        let (status, said) = place.run(place.sabacc(&["audit", "log", log])).await;
+        let (status, said) = harness.run(harness.sabacc(&["audit", "log", log])).await;
         assert!(status.success(), "{log}:\n{said}");
     }
     restored.iter().map(Vec::len).collect()
@@ -99,31 +99,31 @@ async fn verify(place: &RoomHarness, room: &Room, acknowledged: &[Vec<Event>]) -
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_acknowledged_record_is_restored_to_any_time() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let (backup, mut receiving) = Backup::begin(&place, &room).await;
-    let table = until_demo_hand(&place, &room.url, 2).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let (backup, mut receiving) = Backup::begin(&harness, &room).await;
+    let table = until_demo_hand(&harness, &room.url, 2).await;
     let early = all_events(&room).await;
     let time = database_time(&room).await;
-    until_hand(&place, &room.url, table, 4).await;
+    until_hand(&harness, &room.url, table, 4).await;
     let late = all_events(&room).await;
     // The server sends what it wrote last before it ends.
     room.running.stop(Signal::INT).await;
     receiving.wait().await;
-    let cluster = place.data().join("postgres");
+    let cluster = harness.data().join("postgres");
 
     backup.put_in_place(&cluster, Some(&time));
-    let mut room = place.up(&["--no-bots"]).await;
-    let sizes = verify(&place, &room, &early).await;
+    let mut room = harness.up(&["--no-bots"]).await;
+    let sizes = verify(&harness, &room, &early).await;
     assert!(sizes[0] < late[0].len(), "a hand was played after that time");
     room.running.stop(Signal::INT).await;
 
     // To the end: with the same keys the seeds open, and the hands go on.
     backup.put_in_place(&cluster, None);
-    let mut room = place.up(&["--thinking", "5"]).await;
-    verify(&place, &room, &late).await;
-    until_hand(&place, &room.url, table, 6).await;
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    verify(&harness, &room, &late).await;
+    until_hand(&harness, &room.url, table, 6).await;
     let hands = records::finished(&room.database).await;
-    records::audit(&place, &hands).await;
+    records::audit(&harness, &hands).await;
     room.running.stop(Signal::INT).await;
 }

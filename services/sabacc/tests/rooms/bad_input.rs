@@ -26,7 +26,7 @@ use crate::people::{
 
 /// Room with a party of two in the middle of a hand, and a player without a seat.
 struct Fixture {
-    place: RoomHarness,
+    harness: RoomHarness,
     room: Room,
     party: Party,
     stranger: Guest,
@@ -39,15 +39,15 @@ type Facts = (Vec<pb::TableView>, Vec<(u64, Vec<u64>)>, usize);
 
 impl Fixture {
     async fn new() -> Fixture {
-        let place = RoomHarness::new();
-        let room = place.up(&["--no-bots"]).await;
-        let mut party = Party::new(&place, &room.url, 2).await;
-        let stranger = Guest::new(&place, &room.url).await;
+        let harness = RoomHarness::new();
+        let room = harness.up(&["--no-bots"]).await;
+        let mut party = Party::new(&harness, &room.url, 2).await;
+        let stranger = Guest::new(&harness, &room.url).await;
         party.play_until(|view| legal(view, MoveKind::Bet).is_some()).await;
         let channel = channel(&room.url);
         let tables = TableServiceClient::new(channel.clone());
         let wallet = WalletServiceClient::new(channel);
-        Fixture { place, room, party, stranger, tables, wallet }
+        Fixture { harness, room, party, stranger, tables, wallet }
     }
 
     async fn facts(&self) -> Facts {
@@ -57,7 +57,7 @@ impl Fixture {
             views.push(guest.client.get_table(self.party.table).await.unwrap());
             credits.push(guest.credits().await);
         }
-        let tables = operator(&self.place, &self.room.url).list_tables().await.unwrap();
+        let tables = operator(&self.harness, &self.room.url).list_tables().await.unwrap();
         (views, credits, tables.len())
     }
 
@@ -208,7 +208,7 @@ async fn seats_that_cannot_be_taken() {
     }
     assert_eq!(scene.facts().await, before);
     // The wallet refuses: the seat was held meanwhile, and is free again.
-    let poor = Guest::of(&scene.place, &scene.room.url, IdMaker::system().player_id());
+    let poor = Guest::of(&scene.harness, &scene.room.url, IdMaker::system().player_id());
     poor.client.open_account(None).await.unwrap();
     let request = sit(3, least);
     let status = check_refused(
@@ -242,7 +242,7 @@ async fn callers_who_are_not_who_they_should_be() {
         };
         scene.tables.clone().stand_up(request).await
     };
-    let issuer = scene.place.issuer();
+    let issuer = scene.harness.issuer();
     let seated = &scene.party.guests[0];
     let (subject, unknown) = (seated.id.to_string(), |reason| (Code::Unauthenticated, reason));
 
@@ -255,7 +255,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let forged = token(&other, Role::Player, &subject, day);
     check_refused(ask(Some(&forged)).await, unknown(TokenForged), None);
     let (head, signature) = seated.token.rsplit_once('.').unwrap();
-    let payload = scene.place.token(Role::Operator, "test");
+    let payload = scene.harness.token(Role::Operator, "test");
     let swapped = format!("{}.{signature}", payload.rsplit_once('.').unwrap().0);
     check_refused(ask(Some(&swapped)).await, unknown(TokenForged), None);
     assert!(head.len() > 20);
@@ -263,7 +263,7 @@ async fn callers_who_are_not_who_they_should_be() {
     let mut claims = Claims::new("up", &identity, day, &SystemClock::new(), &SystemEntropy);
     claims.exp = claims.iat - 3600;
     check_refused(ask(Some(&issuer.issue(&claims))).await, unknown(TokenExpired), None);
-    let auditor = scene.place.token(Role::Auditor, "test");
+    let auditor = scene.harness.token(Role::Auditor, "test");
     check_refused(ask(Some(&auditor)).await, (Code::PermissionDenied, RoleNotAllowed), None);
     // Another player's account.
     let of_another = wallet::GetAccountRequest { player_id: scene.stranger.id.to_string() };
@@ -294,7 +294,7 @@ async fn a_request_id_stands_for_one_request() {
         scene.tables.clone().sit_down(seat).await
     };
     let seated = sit(seat.clone()).await.unwrap().into_inner();
-    let operator = scene.place.token(Role::Operator, "test");
+    let operator = scene.harness.token(Role::Operator, "test");
     let issue = wallet::IssueRequest {
         request_id: id_text(),
         player_id: scene.stranger.id.to_string(),
@@ -358,7 +358,7 @@ async fn fields_that_make_no_sense() {
     use ErrorReason::{AccountUnknown, InsufficientCredits, RuleSetInvalid, TableUnknown};
     let scene = Fixture::new().await;
     let before = scene.facts().await;
-    let operator = scene.place.token(Role::Operator, "test");
+    let operator = scene.harness.token(Role::Operator, "test");
     let make = async |config| {
         let open = pb::CreateTableRequest { request_id: id_text(), config };
         scene.tables.clone().create_table(with_token(&operator, open)).await

@@ -22,8 +22,8 @@ use crate::people::{Guest, Party, operator, plain, slow_table, turn_of, until_ha
 const HANDS: u64 = 4;
 
 /// Returns the keys that the room publishes.
-fn trust(place: &RoomHarness) -> TrustedKeys {
-    let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+fn trust(harness: &RoomHarness) -> TrustedKeys {
+    let keys = std::fs::read_to_string(harness.data().join("keys.txt")).unwrap();
     TrustedKeys::parse(&keys).unwrap()
 }
 
@@ -56,15 +56,15 @@ async fn observe(client: Client, table: TableId, hands: u64) -> Observations {
 }
 
 async fn bots(
-    place: &RoomHarness,
+    harness: &RoomHarness,
     room: &Room,
     config: pb::TableConfig,
 ) -> (TableId, JoinSet<BotEnd>) {
-    let table = operator(place, &room.url).create_table(config).await.unwrap();
+    let table = operator(harness, &room.url).create_table(config).await.unwrap();
     let mut bots = JoinSet::new();
     for number in 0..3 {
-        let guest = Guest::new(place, &room.url).await;
-        let client = guest.client.with_trusted_keys(trust(place));
+        let guest = Guest::new(harness, &room.url).await;
+        let client = guest.client.with_trusted_keys(trust(harness));
         bots.spawn(async move {
             let bot = BotOptions {
                 seat: 0,
@@ -82,12 +82,12 @@ async fn bots(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_bot_takes_part_in_every_hand_of_every_game() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let onlooker = operator(&place, &room.url).with_trusted_keys(trust(&place));
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let onlooker = operator(&harness, &room.url).with_trusted_keys(trust(&harness));
     for variant in rules::ALL {
         let config = pb::TableConfig { variant: variant.id.to_owned(), ..slow_table(variant.id) };
-        let (table, mut bots) = bots(&place, &room, config).await;
+        let (table, mut bots) = bots(&harness, &room, config).await;
         let saw = observe(onlooker.clone(), table, HANDS);
         let saw = tokio::time::timeout(LONG_TIMEOUT, saw).await.expect("hands are played");
         for (hand, rows) in &saw.rows {
@@ -95,7 +95,7 @@ async fn every_bot_takes_part_in_every_hand_of_every_game() {
             assert!(revealed && rows.len() >= 2, "{} hand {hand}: {rows:?}", variant.id);
         }
         assert!(saw.rows.len() >= 3, "{}: {} hands", variant.id, saw.rows.len());
-        operator(&place, &room.url).close_table(table).await.unwrap();
+        operator(&harness, &room.url).close_table(table).await.unwrap();
         while let Some(end) = bots.join_next().await {
             assert_eq!(end.unwrap(), BotEnd::TableClosed, "{}", variant.id);
         }
@@ -107,15 +107,15 @@ async fn every_bot_takes_part_in_every_hand_of_every_game() {
 /// reveals in its place.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let party = Party::new(&place, &room.url, 2).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let party = Party::new(&harness, &room.url, 2).await;
     let guest = &party.guests[0];
     let secret = Secret::from_bytes([0x33; 32]);
-    let client = guest.client.with_secret(secret).with_trusted_keys(trust(&place));
+    let client = guest.client.with_secret(secret).with_trusted_keys(trust(&harness));
 
     // The first hand starts without it: nobody waits longer than the table's configuration says.
-    until_hand(&place, &room.url, party.table, 1).await;
+    until_hand(&harness, &room.url, party.table, 1).await;
     let mut before = client.play(party.table).contributing_entropy(guest.id);
     let committed = async {
         loop {

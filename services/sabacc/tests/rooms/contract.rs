@@ -76,11 +76,11 @@ async fn recorded_requests_are_read_as_they_were_and_served() {
 /// Stops a room that nothing has harmed.
 async fn end(world: Arc<World>) {
     unharmed(&world).await;
-    let Ok(World { place, mut room, .. }) = Arc::try_unwrap(world) else { panic!("all is done") };
+    let Ok(World { harness, mut room, .. }) = Arc::try_unwrap(world) else { panic!("all is done") };
     let log = room.running.log();
     assert!(!log.contains("panicked"), "{log}");
     room.running.stop(Signal::INT).await;
-    drop(place);
+    drop(harness);
 }
 
 /// Checks that hands are still played and that no credit was made or lost.
@@ -88,6 +88,6 @@ async fn unharmed(world: &World) {
     let mut party = world.party().await.lock().await;
     let hand_no = party.view_of(0).await.hand_no;
     party.play_until(|view| view.hand_no > hand_no).await;
-    let (status, said) = world.place.run(world.place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = world.harness.run(world.harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "no credit was made or lost: {said}");
 }

@@ -30,28 +30,28 @@ pub(crate) fn kill_postmaster(data: &Path) -> Pid {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn play_goes_on_after_the_postmaster_is_killed() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "10"]).await;
-    let table = until_demo_hand(&place, &room.url, 1).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "10"]).await;
+    let table = until_demo_hand(&harness, &room.url, 1).await;
     for _ in 0..2 {
-        let killed = kill_postmaster(&place.data());
-        let again = poll_until(|| postmaster(&place.data()).filter(|pid| *pid != killed)).await;
+        let killed = kill_postmaster(&harness.data());
+        let again = poll_until(|| postmaster(&harness.data()).filter(|pid| *pid != killed)).await;
         assert!(again.is_some(), "no other postmaster:\n{}", room.running.output());
-        let now = operator(&place, &room.url).get_table(table).await.unwrap().hand_no;
-        until_hand(&place, &room.url, table, now + 2).await;
+        let now = operator(&harness, &room.url).get_table(table).await.unwrap().hand_no;
+        until_hand(&harness, &room.url, table, now + 2).await;
     }
     assert!(room.running.log().contains("started again"), "{}", room.running.log());
-    close(&place, &room.url, table).await;
-    records::audit(&place, &records::finished(&room.database).await).await;
+    close(&harness, &room.url, table).await;
+    records::audit(&harness, &records::finished(&room.database).await).await;
     room.running.stop(Signal::TERM).await;
 }
 
 /// Creates server programs that report a full disk while a file exists; returns their folder and
 /// that file.
-fn full_disk(place: &RoomHarness) -> (PathBuf, PathBuf) {
+fn full_disk(harness: &RoomHarness) -> (PathBuf, PathBuf) {
     let real = std::fs::read_dir("/usr/lib/postgresql").unwrap();
     let real = real.map(|entry| entry.unwrap().path().join("bin")).max().unwrap();
-    let (folder, flag) = (place.path().join("bin"), place.path().join("full"));
+    let (folder, flag) = (harness.path().join("bin"), harness.path().join("full"));
     std::fs::create_dir(&folder).unwrap();
     for name in ["postgres", "initdb"] {
         let script = format!(
@@ -70,14 +70,14 @@ fn full_disk(place: &RoomHarness) -> (PathBuf, PathBuf) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_whose_database_cannot_start_again_ends_with_words() {
-    let place = RoomHarness::new();
-    let (programs, flag) = full_disk(&place);
+    let harness = RoomHarness::new();
+    let (programs, flag) = full_disk(&harness);
     let programs = programs.display().to_string();
     let variables = [("SABACC_PG_BIN", programs.as_str())];
-    let mut room = place.up_with(&["--thinking", "10"], &variables).await;
-    until_demo_hand(&place, &room.url, 1).await;
+    let mut room = harness.up_with(&["--thinking", "10"], &variables).await;
+    until_demo_hand(&harness, &room.url, 1).await;
     std::fs::write(&flag, "").unwrap();
-    kill_postmaster(&place.data());
+    kill_postmaster(&harness.data());
     let ended = tokio::time::timeout(STOP_TIMEOUT, room.running.wait()).await;
     let status = ended.unwrap_or_else(|_| panic!("it goes on:\n{}", room.running.output()));
     assert_eq!(status.code(), Some(1), "{}", room.running.output());
@@ -85,10 +85,10 @@ async fn a_room_whose_database_cannot_start_again_ends_with_words() {
     assert!(said.contains("the disk is full: make room where"), "{said}");
     // With free space it continues.
     std::fs::remove_file(&flag).unwrap();
-    let mut room = place.up_with(&["--thinking", "10"], &variables).await;
-    let table = until_demo_hand(&place, &room.url, 1).await;
-    close(&place, &room.url, table).await;
-    records::audit(&place, &records::finished(&room.database).await).await;
+    let mut room = harness.up_with(&["--thinking", "10"], &variables).await;
+    let table = until_demo_hand(&harness, &room.url, 1).await;
+    close(&harness, &room.url, table).await;
+    records::audit(&harness, &records::finished(&room.database).await).await;
     room.running.stop(Signal::TERM).await;
 }
 
@@ -100,10 +100,10 @@ async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words(
     let away = RoomHarness::new();
     let database = crate::second_room::database(&away).await;
     let url = database.admin_url();
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let variables = [("DATABASE_URL", url.as_str()), crate::second_room::IN_MEMORY];
-    let mut room = place.up_with(&["--thinking", "10"], &variables).await;
-    let table = until_demo_hand(&place, &room.url, 1).await;
+    let mut room = harness.up_with(&["--thinking", "10"], &variables).await;
+    let table = until_demo_hand(&harness, &room.url, 1).await;
     database.stop().await.unwrap();
     // Longer than any client retries, so that a bot with a call in flight has given up.
     tokio::time::sleep(CLIENT_RETRY_TIME).await;
@@ -117,9 +117,9 @@ async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words(
     // The database returns, and everything goes on.
     let database = crate::second_room::database(&away).await;
     let reached = async {
-        while operator(&place, &room.url).get_table(table).await.is_err() {}
-        let now = operator(&place, &room.url).get_table(table).await.unwrap().hand_no;
-        until_hand(&place, &room.url, table, now + 2).await;
+        while operator(&harness, &room.url).get_table(table).await.is_err() {}
+        let now = operator(&harness, &room.url).get_table(table).await.unwrap().hand_no;
+        until_hand(&harness, &room.url, table, now + 2).await;
     };
     tokio::time::timeout(LONG_TIMEOUT, reached).await.expect("play goes on");
 

@@ -29,10 +29,10 @@ async fn until_view(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_games_wait_with_three_bots_and_a_free_seat_each() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--demo-tables", "2", "--thinking", "10"]).await;
-    until_demo_hand(&place, &room.url, 1).await;
-    let guest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--demo-tables", "2", "--thinking", "10"]).await;
+    until_demo_hand(&harness, &room.url, 1).await;
+    let guest = Guest::new(&harness, &room.url).await;
     let tables = guest.client.list_tables().await.unwrap();
     let games: Vec<&str> = tables.iter().map(|table| &*table.variant).collect();
     assert_eq!(games, ["dice", "spike"]);
@@ -50,7 +50,7 @@ async fn two_games_wait_with_three_bots_and_a_free_seat_each() {
         let view = until_view(&guest, id, |view| view.your_seat != 0).await;
         let own = view.seats.iter().find(|seat| seat.seat == view.your_seat).unwrap();
         assert!(!own.bot && !own.house);
-        until_hand(&place, &room.url, id, view.hand_no + 1).await;
+        until_hand(&harness, &room.url, id, view.hand_no + 1).await;
     }
     let listed = guest.client.list_tables().await.unwrap();
     assert!(listed.iter().all(|table| (table.bots, table.seated) == (3, 4)), "{listed:?}");
@@ -59,11 +59,11 @@ async fn two_games_wait_with_three_bots_and_a_free_seat_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operator_marks_a_bot_at_its_seat_and_nobody_marks_themselves() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let guest = Guest::new(&place, &room.url).await;
-    let other = Guest::new(&place, &room.url).await;
-    let staff = operator(&place, &room.url);
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let guest = Guest::new(&harness, &room.url).await;
+    let other = Guest::new(&harness, &room.url).await;
+    let staff = operator(&harness, &room.url);
     let config =
         pb::TableConfig { name: "marks".into(), variant: "spike".into(), ..Default::default() };
     let table = staff.create_table(config).await.unwrap();
@@ -83,11 +83,11 @@ async fn an_operator_marks_a_bot_at_its_seat_and_nobody_marks_themselves() {
     assert_eq!(refused.reason(), Some(ErrorReason::RoleNotAllowed));
 
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     let guest = guest.connect_at(&room.url);
     assert!(guest.client.get_table(table).await.unwrap().seats[0].bot);
     assert_eq!(guest.client.list_tables().await.unwrap()[0].bots, 1);
-    operator(&place, &room.url).mark_player(guest.id, false).await.unwrap();
+    operator(&harness, &room.url).mark_player(guest.id, false).await.unwrap();
     until_view(&guest, table, |view| !view.seats[0].bot).await;
     room.running.stop(Signal::INT).await;
 }

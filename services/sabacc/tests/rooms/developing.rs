@@ -25,18 +25,18 @@ const TABLES: &str = "[[tables]]\nname = \"Fast\"\nvariant = \"dice\"\nseats = 2
 const MARK: &str = "For developers alone: an option fixed the dealer's seeds, so whoever knows it knew every \
     card beforehand. Clocks of this table run 5 times as fast as its settings say. Hand 1 was played";
 
-async fn up(place: &RoomHarness) -> Room {
-    let file = place.path().join("tables.toml");
+async fn up(harness: &RoomHarness) -> Room {
+    let file = harness.path().join("tables.toml");
     std::fs::write(&file, TABLES).unwrap();
     let tables = file.to_str().unwrap();
     let mut arguments = vec!["--no-bots", "--seed-tables", tables, "--time-scale", "5"];
     arguments.extend(["--insecure-fixed-seed", SEED]);
-    place.up(&arguments).await
+    harness.up(&arguments).await
 }
 
 /// Open tables, once all of the file are on record.
-async fn tables(place: &RoomHarness, room: &Room) -> Vec<(TableId, String)> {
-    let operator = operator(place, &room.url);
+async fn tables(harness: &RoomHarness, room: &Room) -> Vec<(TableId, String)> {
+    let operator = operator(harness, &room.url);
     let listed = async {
         loop {
             let tables = operator.list_tables().await.unwrap();
@@ -70,9 +70,9 @@ async fn records(url: &str, log: &str, from: u64) -> Vec<Vec<u8>> {
 }
 
 /// Plays two hands with two bots, and returns the bundle of the first.
-async fn play(place: &RoomHarness, room: &Room, table: TableId) -> Vec<u8> {
-    let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
-    let logins = ["one.json", "two.json"].map(|name| place.path().join(name));
+async fn play(harness: &RoomHarness, room: &Room, table: TableId) -> Vec<u8> {
+    let keys = std::fs::read_to_string(harness.data().join("keys.txt")).unwrap();
+    let logins = ["one.json", "two.json"].map(|name| harness.path().join(name));
     let [one, two] = logins.each_ref().map(|login| Box::pin(bot::play(&room.url, &keys, login, 2)));
     let played = async { tokio::join!(one, two) };
     let (one, two) = tokio::time::timeout(LONG_TIMEOUT, played).await.expect("they play on");
@@ -83,8 +83,8 @@ async fn play(place: &RoomHarness, room: &Room, table: TableId) -> Vec<u8> {
 }
 
 /// The dealer's commitment to the seed of a table's first hand, from before it is played.
-async fn promised(place: &RoomHarness, room: &Room, table: TableId) -> Vec<u8> {
-    let operator = operator(place, &room.url);
+async fn promised(harness: &RoomHarness, room: &Room, table: TableId) -> Vec<u8> {
+    let operator = operator(harness, &room.url);
     let promised = async {
         loop {
             let view = operator.get_table(table).await.unwrap();
@@ -104,28 +104,28 @@ fn audited(bundle: &[u8], keys: &str) -> audit::hand::Report {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bots_play_a_marked_room_that_everybody_distinguishes_from_others() {
-    let place = RoomHarness::new();
-    let mut room = up(&place).await;
-    let opened = tables(&place, &room).await;
+    let harness = RoomHarness::new();
+    let mut room = up(&harness).await;
+    let opened = tables(&harness, &room).await;
     let names: Vec<_> = opened.iter().map(|(_, name)| &**name).collect();
     assert_eq!(names, ["Fast", "Other"], "in the order of the file");
     let table = opened[0].0;
-    let view = operator(&place, &room.url).get_table(table).await.unwrap();
+    let view = operator(&harness, &room.url).get_table(table).await.unwrap();
     assert!(view.settings.contains("insecure_fixed_seed = 1\n"), "{}", view.settings);
     assert!(view.settings.ends_with("time_scale = 5\n"), "{}", view.settings);
 
-    let seed = promised(&place, &room, table).await;
-    let bundle = Box::pin(play(&place, &room, table)).await;
-    let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+    let seed = promised(&harness, &room, table).await;
+    let bundle = Box::pin(play(&harness, &room, table)).await;
+    let keys = std::fs::read_to_string(harness.data().join("keys.txt")).unwrap();
     assert!(keys.contains("insecure-fixed-seed-"), "the logs' names say it: {keys}");
     let report = audited(&bundle, &keys);
     assert_eq!(report.verdict.name(), "proved", "{report:?}");
     assert!(report.sentences[0].starts_with(MARK), "{:?}", report.sentences);
-    let saved = place.path().join("hand.sabacc");
+    let saved = harness.path().join("hand.sabacc");
     std::fs::write(&saved, &bundle).unwrap();
-    let page = place.path().join("verify.html");
+    let page = harness.path().join("verify.html");
     std::fs::write(&page, audit::VERIFIER_PAGE).unwrap();
-    walk::everybody_says(&place, [&place.data().join("keys.txt"), &page, &saved], MARK).await;
+    walk::everybody_says(&harness, [&harness.data().join("keys.txt"), &page, &saved], MARK).await;
 
     // Public events: each once, and on from any of them, also after a restart.
     let mut logs = Vec::new();
@@ -137,10 +137,10 @@ async fn bots_play_a_marked_room_that_everybody_distinguishes_from_others() {
         logs.push((log, seen));
     }
     room.running.stop(Signal::INT).await;
-    let (status, said) = place.run(place.sabacc(&["up", "--no-bots"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["up", "--no-bots"])).await;
     assert!(!status.success() && said.contains("--insecure-fixed-seed"), "{said}");
-    let mut room = up(&place).await;
-    assert_eq!(tables(&place, &room).await, opened, "no table is opened twice");
+    let mut room = up(&harness).await;
+    assert_eq!(tables(&harness, &room).await, opened, "no table is opened twice");
     for (log, seen) in logs {
         let again = records(&room.url, log, 0).await;
         assert!(again.starts_with(&seen), "a restart changes nothing that was signed");
@@ -157,8 +157,8 @@ async fn bots_play_a_marked_room_that_everybody_distinguishes_from_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_that_exists_gets_no_fixed_seed_and_a_wrong_file_names_its_field() {
-    let place = RoomHarness::new();
-    let file = place.path().join("tables.toml");
+    let harness = RoomHarness::new();
+    let file = harness.path().join("tables.toml");
     let wrong = [
         ("[[tables]]\nname = \"A\"\nvariant = \"dice\"\nseat = 4\n", "tables[0].seat is no field"),
         ("[[tables]]\nname = \"A\"\nvariant = \"dice\"\nseats = 99\n", "tables[0].seats"),
@@ -167,12 +167,12 @@ async fn a_room_that_exists_gets_no_fixed_seed_and_a_wrong_file_names_its_field(
         std::fs::write(&file, text).unwrap();
         let arguments =
             ["up", "--no-bots", "--listen", "127.0.0.1:0", "--seed-tables", file.to_str().unwrap()];
-        let (status, said) = place.run(place.sabacc(&arguments)).await;
+        let (status, said) = harness.run(harness.sabacc(&arguments)).await;
         assert!(!status.success() && said.contains(words), "{said}");
     }
     let seeds = ["up", "--no-bots", "--listen", "127.0.0.1:0", "--insecure-fixed-seed"];
     for (seed, words) in [(SEED, "for a fresh folder"), ("00ff", "64 hexadecimal digits")] {
-        let (status, said) = place.run(place.sabacc(&[&seeds[..], &[seed]].concat())).await;
+        let (status, said) = harness.run(harness.sabacc(&[&seeds[..], &[seed]].concat())).await;
         assert!(!status.success() && said.contains(words), "{said}");
     }
 }

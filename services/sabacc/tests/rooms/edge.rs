@@ -64,15 +64,15 @@ async fn hands_go_on(guest: &Guest, table: TableId, more: u64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readers_that_do_not_read_stop_nobody_and_are_notified() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "0"]).await;
-    let honest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "0"]).await;
+    let honest = Guest::new(&harness, &room.url).await;
     let table = demo(&honest).await;
     let channel = from("127.0.0.2", &room.url).await.unwrap();
     let (mut unread, mut refused) = (Vec::new(), 0);
     'all: for _ in 0..4 {
         let player = IdMaker::system().player_id();
-        let bearer = place.token(Role::Player, &player.to_string());
+        let bearer = harness.token(Role::Player, &player.to_string());
         for watches in 0..9 {
             let mut client = TableServiceClient::new(channel.clone());
             let request =
@@ -114,9 +114,9 @@ async fn readers_that_do_not_read_stop_nobody_and_are_notified() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_tokens_from_elsewhere_are_not_even_read() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "0"]).await;
-    let honest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "0"]).await;
+    let honest = Guest::new(&harness, &room.url).await;
     let table = demo(&honest).await;
     let stranger = TokenIssuer::generate("up", &SystemEntropy);
     let mut flood = JoinSet::new();
@@ -177,16 +177,16 @@ async fn audit_all(client: Client, table: TableId, hands: u64) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn players_who_audit_leave_the_database_to_those_who_play() {
-    let place = RoomHarness::new();
-    let mut room: Room = place.up(&["--thinking", "0"]).await;
-    let honest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room: Room = harness.up(&["--thinking", "0"]).await;
+    let honest = Guest::new(&harness, &room.url).await;
     let table = demo(&honest).await;
     while records::finished(&room.database).await.len() < 20 {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let mut auditing = JoinSet::new();
     for _ in 0..8 {
-        let guest = Guest::new(&place, &room.url).await;
+        let guest = Guest::new(&harness, &room.url).await;
         auditing.spawn(audit_all(guest.client, table, 16));
     }
     let mut admin = PgConnection::connect(&room.database).await.unwrap();

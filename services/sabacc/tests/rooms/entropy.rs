@@ -23,14 +23,15 @@ pub(crate) struct TwoSeats {
 
 impl TwoSeats {
     pub(crate) async fn new(
-        place: &RoomHarness,
+        harness: &RoomHarness,
         room: &Room,
         change: impl FnOnce(&mut pb::TableConfig),
     ) -> TwoSeats {
         let mut config = slow_table("chance");
         change(&mut config);
-        let table = operator(place, &room.url).create_table(config).await.unwrap();
-        let guests = vec![Guest::new(place, &room.url).await, Guest::new(place, &room.url).await];
+        let table = operator(harness, &room.url).create_table(config).await.unwrap();
+        let guests =
+            vec![Guest::new(harness, &room.url).await, Guest::new(harness, &room.url).await];
         TwoSeats { table, guests }
     }
 
@@ -147,10 +148,10 @@ fn sits_out(view: &pb::TableView, seat: usize) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_withholds_burns_the_hand_and_sits_out() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     let slow = |config: &mut pb::TableConfig| (config.commit_ms, config.reveal_ms) = (8000, 8000);
-    let two = TwoSeats::new(&place, &room, slow).await;
+    let two = TwoSeats::new(&harness, &room, slow).await;
     two.sit_down().await;
     let before = stacks(&two.guests[0].client.get_table(two.table).await.unwrap());
     let receipts = two.both_commit(1).await;
@@ -186,22 +187,22 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
     tokio::time::timeout(LONG_TIMEOUT, opened).await.expect("burnt seeds are opened");
     let burnt = records::finished(&room.database).await;
     assert_eq!(burnt.len(), 1);
-    records::audit(&place, &burnt).await;
+    records::audit(&harness, &burnt).await;
     let bundle = two.guests[1].client.get_hand_bundle(two.table, 1).await.unwrap();
     room.running.stop(Signal::INT).await;
-    held_against_the_log(&place, &two, &bundle, &receipts).await;
+    held_against_the_log(&harness, &two, &bundle, &receipts).await;
 }
 
 /// Holds what the table has signed against the bundle of the hand that was burnt: nothing is wrong
 /// with it, and nothing proves that what was never signed was taken.
 async fn held_against_the_log(
-    place: &RoomHarness,
+    harness: &RoomHarness,
     two: &TwoSeats,
     bundle: &[u8],
     receipts: &[pb::EntropyReceipt],
 ) {
-    std::fs::write(place.path().join("hand.sabacc"), bundle).unwrap();
-    let known = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+    std::fs::write(harness.path().join("hand.sabacc"), bundle).unwrap();
+    let known = std::fs::read_to_string(harness.data().join("keys.txt")).unwrap();
     let keys = TrustedKeys::parse(&known).unwrap();
     let table_keys = Bundle::parse(bundle).unwrap().table_keys(&keys);
     for (guest, receipt) in receipts.iter().enumerate() {
@@ -212,11 +213,11 @@ async fn held_against_the_log(
         for (entries, is_signed) in [(kept, true), (unsigned, false)] {
             let Entry::Signed(signed) = &entries[1] else { unreachable!("the receipt is second") };
             assert_eq!(signed.statement().is_ok(), is_signed);
-            std::fs::write(place.path().join("evidence"), evidence::write(&entries)).unwrap();
+            std::fs::write(harness.path().join("evidence"), evidence::write(&entries)).unwrap();
             let mut verify = program("sabacc");
             verify.args(["verify", "hand.sabacc", "--keys", "room/keys.txt"]);
-            verify.args(["--evidence", "evidence"]).current_dir(place.path());
-            let (status, said) = place.run(verify).await;
+            verify.args(["--evidence", "evidence"]).current_dir(harness.path());
+            let (status, said) = harness.run(verify).await;
             assert!(said.contains("Your own number, of seat"), "{said}");
             assert!(!said.contains("FAILED") && status.code() == Some(3), "{said}");
         }

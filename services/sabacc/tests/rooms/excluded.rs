@@ -105,12 +105,12 @@ async fn view_min(party: &Party) -> u32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_excludes_themselves_in_mid_hand_is_paid_out_after_it() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 3).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 3).await;
     check_exclusion(&mut party, &room.url).await;
     room.running.stop(Signal::INT).await;
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
 }
 
@@ -140,9 +140,9 @@ async fn who_excludes_themselves_among_four_programs_is_paid_out_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_frozen_player_sits_out_with_the_credits_and_learns_why() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::at(&place, &room.url, 3, slow_table("frozen")).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::at(&harness, &room.url, 3, slow_table("frozen")).await;
     let hand_no = party.turn().await.1.hand_no;
     let frozen = party.guests[1].clone();
     let request = wallet::FreezeAccountRequest {
@@ -150,7 +150,7 @@ async fn a_frozen_player_sits_out_with_the_credits_and_learns_why() {
         player_id: frozen.id.to_string(),
         reason: "a question".to_owned(),
     };
-    let token = place.token(chassis::auth::Role::Operator, "test");
+    let token = harness.token(chassis::auth::Role::Operator, "test");
     let mut accounts = WalletServiceClient::new(channel(&room.url));
     accounts.freeze_account(with_token(&token, request)).await.unwrap();
     play_until_hand(&mut party, hand_no + 1).await;
@@ -238,11 +238,11 @@ async fn check_limits(mut party: Party, url: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_reaches_a_loss_or_a_time_limit_plays_no_further_hand() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let party = Party::new(&place, &room.url, 3).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let party = Party::new(&harness, &room.url, 3).await;
     check_limits(party, &room.url).await;
     room.running.stop(Signal::INT).await;
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
 }

@@ -58,12 +58,12 @@ async fn put_back(apart: &SeparateServices, file: &Path) {
 
 /// Looks at the room once, as a stranger would.
 async fn monitor(apart: &SeparateServices) -> (i32, String) {
-    let place = &apart.harness;
+    let harness = &apart.harness;
     let mut command = program("sabacc");
     command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
     command.args(["monitor", "--once", "--server", &apart.url(3), "--keys"]);
-    command.arg(place.data().join("keys.txt")).arg("--state").arg(place.path().join("monitor"));
-    let (status, said) = place.run(command).await;
+    command.arg(harness.data().join("keys.txt")).arg("--state").arg(harness.path().join("monitor"));
+    let (status, said) = harness.run(command).await;
     (status.code().unwrap(), said)
 }
 

@@ -73,12 +73,12 @@ struct SignedIn {
 }
 
 impl SignedIn {
-    async fn new(place: &RoomHarness, url: &str, name: &str) -> SignedIn {
+    async fn new(harness: &RoomHarness, url: &str, name: &str) -> SignedIn {
         let answer = sign_in(url, request_id(), name).await.unwrap();
         assert_eq!((&*answer.name, answer.starting_credits), (name, STARTING_CREDITS));
         let tokens = answer.tokens.unwrap();
         let client = Client::connect(url, tokens.access_token.clone()).unwrap();
-        let client = client.with_trusted_keys(place.trusted_keys());
+        let client = client.with_trusted_keys(harness.trusted_keys());
         let id = answer.player_id.parse().unwrap();
         let guest = Guest { id, token: tokens.access_token, client };
         SignedIn { guest, refresh_token: tokens.refresh_token }
@@ -86,8 +86,8 @@ impl SignedIn {
 }
 
 /// A guest's token of this life, made with the room's own key for guests.
-fn short_token(place: &RoomHarness, player: PlayerId, life: Duration) -> String {
-    let pem = std::fs::read_to_string(place.data().join("keys/guests.pem")).unwrap();
+fn short_token(harness: &RoomHarness, player: PlayerId, life: Duration) -> String {
+    let pem = std::fs::read_to_string(harness.data().join("keys/guests.pem")).unwrap();
     let issuer = TokenIssuer::from_pem("guests", &pem).unwrap();
     token(&issuer, Role::Player, &player.to_string(), life)
 }
@@ -129,18 +129,18 @@ async fn read_to_end(
 /// ARCHITECTURE.md §6.5.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_plays_a_hand_comes_back_and_is_signed_out_by_an_operator() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     let url = room.url.clone();
     let [one, two] =
-        [SignedIn::new(&place, &url, "Lando").await, SignedIn::new(&place, &url, "").await];
+        [SignedIn::new(&harness, &url, "Lando").await, SignedIn::new(&harness, &url, "").await];
     assert_eq!(one.guest.credits().await, (STARTING_CREDITS, vec![]));
     let guests = vec![one.guest.clone(), two.guest.clone()];
-    let mut party = Party::of(&place, &url, guests, slow_table("guests")).await;
+    let mut party = Party::of(&harness, &url, guests, slow_table("guests")).await;
     party.play_until(|view| view.hand_no >= 2).await;
 
     // A token ends, and its stream by a word of its own; a new one goes on from there.
-    let short = short_token(&place, one.guest.id, Duration::from_secs(3));
+    let short = short_token(&harness, one.guest.id, Duration::from_secs(3));
     let stream = watch(&url, &short, party.table, Vec::new()).await.unwrap();
     let (resume_token, ended) = read_to_end(stream, LONG_TIMEOUT).await;
     assert_eq!(ended, Ok(pb::EndReason::TokenExpired));
@@ -160,7 +160,7 @@ async fn a_guest_plays_a_hand_comes_back_and_is_signed_out_by_an_operator() {
         tokens: Some(pb::revoke_tokens_request::Tokens::Subject(one.guest.id.to_string())),
         reason: "asked to".to_owned(),
     };
-    let by = std::fs::read_to_string(place.data().join("keys/operator.token")).unwrap();
+    let by = std::fs::read_to_string(harness.data().join("keys/operator.token")).unwrap();
     people(&url).revoke_tokens(with_token(&by, revoke)).await.unwrap();
     let (_, ended) = read_to_end(resumed, REVOKED_WITHIN).await;
     assert_eq!(ended, Err(ErrorReason::TokenRevoked));
@@ -171,7 +171,7 @@ async fn a_guest_plays_a_hand_comes_back_and_is_signed_out_by_an_operator() {
 
     // A killed room remembers who was signed out, and who may come back.
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     let url = room.url.clone();
     let out = refresh(&url, request_id(), &tokens.refresh_token).await.unwrap_err();
     assert_eq!(reason_of(&out), Some(ErrorReason::TokenRevoked));
@@ -183,19 +183,19 @@ async fn a_guest_plays_a_hand_comes_back_and_is_signed_out_by_an_operator() {
     );
     let tokens = refresh(&url, request_id(), &two.refresh_token).await.unwrap();
     assert!(watch(&url, &tokens.access_token, party.table, Vec::new()).await.is_ok());
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "no credit was made or lost: {said}");
     room.running.stop(Signal::INT).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sign_in_that_is_repeated_gives_credits_once_and_a_stolen_token_ends_it() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     let request = request_id();
     let first = sign_in(&room.url, request, "Lando").await.unwrap();
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     let url = room.url.clone();
     let again = sign_in(&url, request, "Lando").await.unwrap();
     assert_eq!(again.player_id, first.player_id);
@@ -230,7 +230,7 @@ async fn a_sign_in_that_is_repeated_gives_credits_once_and_a_stolen_token_ends_i
     }
 
     // A player signs themselves out.
-    let own = SignedIn::new(&place, &url, "").await;
+    let own = SignedIn::new(&harness, &url, "").await;
     let out = pb::SignOutRequest { request_id: request_id().to_string() };
     people(&url).sign_out(with_token(&own.guest.token, out)).await.unwrap();
     let back = refresh(&url, request_id(), &own.refresh_token).await.unwrap_err();
@@ -240,19 +240,19 @@ async fn a_sign_in_that_is_repeated_gives_credits_once_and_a_stolen_token_ends_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_of_play_lives_by_the_token_that_is_sent_in_it() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let table = operator(&place, &room.url).create_table(slow_table("play")).await.unwrap();
-    let one = SignedIn::new(&place, &room.url, "").await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let table = operator(&harness, &room.url).create_table(slow_table("play")).await.unwrap();
+    let one = SignedIn::new(&harness, &room.url, "").await;
     let (say, said) = mpsc::channel(8);
     let to_watch = pb::WatchTableRequest { table_id: table.to_string(), resume_token: Vec::new() };
     let message = |message| pb::PlayRequest { message: Some(message) };
     say.send(message(PlayMessage::Watch(to_watch))).await.unwrap();
-    let short = short_token(&place, one.guest.id, Duration::from_secs(4));
+    let short = short_token(&harness, one.guest.id, Duration::from_secs(4));
     let request = with_token(&short, ReceiverStream::new(said));
     let mut stream = tables(&room.url).play(request).await.unwrap().into_inner();
     stream.message().await.unwrap().unwrap();
-    let fresh = short_token(&place, one.guest.id, Duration::from_secs(10));
+    let fresh = short_token(&harness, one.guest.id, Duration::from_secs(10));
     say.send(message(PlayMessage::AccessToken(fresh))).await.unwrap();
     let begun = tokio::time::Instant::now();
     let ended = async {
@@ -276,10 +276,10 @@ async fn a_stream_of_play_lives_by_the_token_that_is_sent_in_it() {
 /// ARCHITECTURE.md §6.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn looking_needs_no_token_and_shows_no_seats_cards() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     let url = room.url.clone();
-    let mut party = Party::new(&place, &url, 2).await;
+    let mut party = Party::new(&harness, &url, 2).await;
     party.play_until(|view| view.hand_no >= 2).await;
     let (_, own) = party.play_until(|view| !crate::people::cards(view).is_empty()).await;
     assert!(crate::people::cards(&own).iter().all(|card| card != "??"));
@@ -315,15 +315,15 @@ async fn looking_needs_no_token_and_shows_no_seats_cards() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_made_offline_and_a_room_may_have_no_guests() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots", "--no-guests"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots", "--no-guests"]).await;
     let refused = sign_in(&room.url, request_id(), "").await.unwrap_err();
     assert_eq!(reason_of(&refused), Some(ErrorReason::NoSuchMethod));
     for role in ["operator", "auditor"] {
-        let file = place.data().join(format!("keys/{role}.token"));
+        let file = harness.data().join(format!("keys/{role}.token"));
         let left = std::fs::read_to_string(file).unwrap();
         let arguments = ["token", "--role", role, "--sub", "till-1", "--ttl", "15m"];
-        let (status, said) = place.run(place.sabacc(&arguments)).await;
+        let (status, said) = harness.run(harness.sabacc(&arguments)).await;
         assert!(status.success(), "{said}");
         for token in [left.trim(), said.trim()] {
             let client = Client::connect(&room.url, token.to_owned()).unwrap();
@@ -333,7 +333,7 @@ async fn a_token_is_made_offline_and_a_room_may_have_no_guests() {
     for wrong in
         [["token", "--role", "player", "--sub", "lando"], ["token", "--role", "king", "--sub", "x"]]
     {
-        let (status, said) = place.run(place.sabacc(&wrong)).await;
+        let (status, said) = harness.run(harness.sabacc(&wrong)).await;
         assert!(!status.success(), "{said}");
     }
     room.running.stop(Signal::INT).await;

@@ -54,9 +54,9 @@ async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
 }
 
 /// Closes the tables, and checks that everybody has their credits.
-async fn check_paid_out(place: &RoomHarness, mut parties: Vec<Party>) {
+async fn check_paid_out(harness: &RoomHarness, mut parties: Vec<Party>) {
     for party in &mut parties {
-        party.close(place).await;
+        party.close(harness).await;
     }
     for party in &parties {
         for guest in &party.guests {
@@ -72,13 +72,13 @@ async fn check_paid_out(place: &RoomHarness, mut parties: Vec<Party>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_call_of_a_player_stops_a_table() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 3).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 3).await;
     uses_up_what_settlements_need(&mut party, &room.url).await;
-    check_paid_out(&place, vec![party]).await;
+    check_paid_out(&harness, vec![party]).await;
     room.running.stop(Signal::INT).await;
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
 }
 
@@ -143,14 +143,14 @@ async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() 
 /// Two players sit down under the same id; the first cannot use it for another table.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_players_sit_down_under_the_same_id() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let operator = operator(&place, &room.url);
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let operator = operator(&harness, &room.url);
     let tables =
         [operator.create_table(slow_table("one")), operator.create_table(slow_table("two"))];
     let tables = futures_util::future::try_join_all(tables).await.unwrap();
     let id = IdMaker::system().request_id();
-    let guests = [Guest::new(&place, &room.url).await, Guest::new(&place, &room.url).await];
+    let guests = [Guest::new(&harness, &room.url).await, Guest::new(&harness, &room.url).await];
     let sit = async |guest: &Guest, table: primitives::TableId| {
         let request = proto::table::v1::SitDownRequest {
             request_id: id.to_string(),
@@ -174,12 +174,12 @@ async fn two_players_sit_down_under_the_same_id() {
 /// were refused since.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_seat_stays_refused() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let table = operator(&place, &room.url).create_table(slow_table("poor")).await.unwrap();
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let table = operator(&harness, &room.url).create_table(slow_table("poor")).await.unwrap();
     let mut poor = Vec::new();
     for _ in 0..26 {
-        let guest = Guest::of(&place, &room.url, IdMaker::system().player_id());
+        let guest = Guest::of(&harness, &room.url, IdMaker::system().player_id());
         guest.client.open_account(None).await.unwrap();
         poor.push(guest);
     }
@@ -207,7 +207,7 @@ async fn a_refused_seat_stays_refused() {
     assert_eq!(sit(&poor[0], first).await, refused);
     // As after a crash.
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     let again = proto::table::v1::SitDownRequest {
         request_id: first.to_string(),
         table_id: table.to_string(),

@@ -21,14 +21,14 @@ type CardHistory = Arc<Mutex<BTreeMap<u64, (u64, Vec<String>)>>>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--listen", &address, "--thinking", "12"];
-    let mut room = place.up(&arguments).await;
-    let table = until_demo_hand(&place, &room.url, 1).await;
-    let player = any_player(&place, &room, table).await;
+    let mut room = harness.up(&arguments).await;
+    let table = until_demo_hand(&harness, &room.url, 1).await;
+    let player = any_player(&harness, &room, table).await;
     let story = CardHistory::default();
-    let guest = Guest::of(&place, &room.url, player);
+    let guest = Guest::of(&harness, &room.url, player);
     let following = tokio::spawn(follow(guest.client.clone(), table, player, Arc::clone(&story)));
     let chance = SeededEntropy::new(7);
     let mut views: Vec<TableView> = Vec::new();
@@ -38,7 +38,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
         tokio::time::sleep(Duration::from_millis(pause)).await;
         let before = guest.client.get_table(table).await.unwrap();
         room.running.kill();
-        room = place.up(&arguments).await;
+        room = harness.up(&arguments).await;
         let after = guest.client.get_table(table).await.unwrap();
         assert!(after.sequence >= before.sequence, "an update that was told is gone");
         interrupted += usize::from(same_hand(&before, &after));
@@ -49,20 +49,20 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     assert!(!following.is_finished(), "{:?}", following.await);
     following.abort();
 
-    until_hand(&place, &room.url, table, 8).await;
+    until_hand(&harness, &room.url, table, 8).await;
     // The hand in play ends, everybody is paid out, and the room goes on without its demo.
-    close(&place, &room.url, table).await;
+    close(&harness, &room.url, table).await;
     room.running.stop(Signal::TERM).await;
-    let mut quiet = place.up(&["--no-bots"]).await;
+    let mut quiet = harness.up(&["--no-bots"]).await;
     let hands = records::finished(&quiet.database).await;
     assert!(hands.len() > 5, "{} hands", hands.len());
-    records::audit(&place, &hands).await;
+    records::audit(&harness, &hands).await;
     quiet.running.stop(Signal::INT).await;
 }
 
 /// Returns a player of a table.
-async fn any_player(place: &RoomHarness, room: &Room, table: TableId) -> PlayerId {
-    let operator = operator(place, &room.url);
+async fn any_player(harness: &RoomHarness, room: &Room, table: TableId) -> PlayerId {
+    let operator = operator(harness, &room.url);
     loop {
         let view = operator.get_table(table).await.unwrap();
         if let Some(seat) = view.seats.first() {
@@ -117,15 +117,15 @@ async fn following_agrees(story: &CardHistory, views: &[TableView]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_that_was_cut_off_has_the_same_cards_and_the_same_clock() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 3).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 3).await;
     // In the second round there are cards, bets and used turns to lose.
     let (guest, _) = party.play_until(|view| view.hand.as_ref().unwrap().round > 1).await;
     for _ in 0..2 {
         let before = [party.view_of(0).await, party.view_of(1).await, party.view_of(2).await];
         room.running.kill();
-        room = place.up(&["--no-bots"]).await;
+        room = harness.up(&["--no-bots"]).await;
         party.reconnect(&room.url);
         for (guest, before) in before.into_iter().enumerate() {
             assert!(cards(&before).iter().all(|code| code != "??"), "he sees his own cards");
@@ -138,7 +138,7 @@ async fn a_hand_that_was_cut_off_has_the_same_cards_and_the_same_clock() {
     party.decide(guest, &view).await;
     let hand = view.hand_no;
     party.play_until(|view| view.hand_no > hand).await;
-    records::audit(&place, &records::finished(&room.database).await).await;
+    records::audit(&harness, &records::finished(&room.database).await).await;
     room.running.stop(Signal::INT).await;
 }
 

@@ -53,17 +53,17 @@ async fn nothing_is_redeemed(operator: &Client, guest: &Guest) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_whose_tables_were_changed_ends_with_words_and_mints_nothing() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let guest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let guest = Guest::new(&harness, &room.url).await;
     assert!(!apply_mint(&room.database, guest.id).await, "the role may change entries");
     // The running wallet does not believe it either.
     let all = Credits::try_new(MINTED).unwrap();
-    assert!(operator(&place, &room.url).redeem(guest.id, all, "all of it").await.is_err());
+    assert!(operator(&harness, &room.url).redeem(guest.id, all, "all of it").await.is_err());
     room.running.stop(Signal::INT).await;
-    let mut command = place.sabacc(&["up", "--no-bots"]);
+    let mut command = harness.sabacc(&["up", "--no-bots"]);
     command.args(["--listen", "127.0.0.1:0"]);
-    let (status, said) = place.run(command).await;
+    let (status, said) = harness.run(command).await;
     assert!(!status.success(), "{said}");
     for word in ["entries", "balance", "the log says", "sabacc migrate --rebuild"] {
         assert!(said.contains(word), "{word}: {said}");
@@ -73,14 +73,14 @@ async fn a_room_whose_tables_were_changed_ends_with_words_and_mints_nothing() {
         "{said}"
     );
     // As the message says.
-    let mut command = place.sabacc(&["migrate", "--rebuild"]);
+    let mut command = harness.sabacc(&["migrate", "--rebuild"]);
     command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
-    let (status, said) = place.run(command).await;
+    let (status, said) = harness.run(command).await;
     assert!(status.success() && said.contains("anew"), "{said}");
-    let mut room = place.up(&["--no-bots"]).await;
-    nothing_is_redeemed(&operator(&place, &room.url), &guest.connect_at(&room.url)).await;
+    let mut room = harness.up(&["--no-bots"]).await;
+    nothing_is_redeemed(&operator(&harness, &room.url), &guest.connect_at(&room.url)).await;
     room.running.stop(Signal::INT).await;
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "{said}");
 }
 

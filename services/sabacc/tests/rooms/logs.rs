@@ -22,8 +22,8 @@ use crate::people::{channel, with_token};
 use crate::records;
 
 /// Returns the keys that a room has published.
-fn keys(place: &RoomHarness) -> Vec<VerifierKey> {
-    let text = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+fn keys(harness: &RoomHarness) -> Vec<VerifierKey> {
+    let text = std::fs::read_to_string(harness.data().join("keys.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| VerifierKey::parse(line).unwrap()).collect()
 }
@@ -33,14 +33,14 @@ fn key_of<'k>(keys: &'k [VerifierKey], log: &str) -> &'k VerifierKey {
 }
 
 /// Starts a witness of the room's logs; returns it with its address and its key.
-async fn witness(place: &RoomHarness, state: &str) -> (RunningProgram, String, String) {
+async fn witness(harness: &RoomHarness, state: &str) -> (RunningProgram, String, String) {
     let port = testkit::free_port().unwrap();
     let mut command: Command = program("sabacc");
     command.args(["witness", "--listen", &format!("127.0.0.1:{port}"), "--name", "w.example"]);
-    command.arg("--key").arg(place.path().join("witness.pem"));
-    command.arg("--state").arg(place.path().join(state));
-    command.arg("--logs").arg(place.data().join("keys.txt"));
-    let running = place.spawn(command);
+    command.arg("--key").arg(harness.path().join("witness.pem"));
+    command.arg("--state").arg(harness.path().join(state));
+    command.arg("--logs").arg(harness.data().join("keys.txt"));
+    let running = harness.spawn(command);
     let ready = async {
         loop {
             let said = running.output();
@@ -78,26 +78,26 @@ async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> VerifiedCheck
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     // The keys exist before a witness needs them.
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     room.running.stop(Signal::INT).await;
-    let (mut outside, at, witness_key) = witness(&place, "seen").await;
+    let (mut outside, at, witness_key) = witness(&harness, "seen").await;
     let named = format!("{at} {witness_key}");
-    let mut room = place.up(&["--thinking", "5", "--witness", &named]).await;
+    let mut room = harness.up(&["--thinking", "5", "--witness", &named]).await;
     while records::finished(&room.database).await.len() < 2 {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let keys = keys(&place);
+    let keys = keys(&harness);
     for log in ["table", "dealer", "wallet"] {
         let opened = read_as_files(&room.url, log, key_of(&keys, log)).await;
         assert!(opened.checkpoint.head().size > 0, "{log}");
     }
     let seen = VerifierKey::parse(&witness_key).unwrap();
     let everybody: Vec<VerifierKey> = keys.iter().cloned().chain([seen]).collect();
-    let remembering = DirectoryStore::open(place.path().join("remembered")).unwrap();
+    let remembering = DirectoryStore::open(harness.path().join("remembered")).unwrap();
     let logs = CheckpointMonitor::new(everybody, remembering);
-    let client = Client::connect(&room.url, place.token(Role::Player, PLAYER)).unwrap();
+    let client = Client::connect(&room.url, harness.token(Role::Player, PLAYER)).unwrap();
     let cosigned = async {
         loop {
             let looked = logs.check(&client).await.unwrap();
@@ -109,23 +109,23 @@ async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
         }
     };
     tokio::time::timeout(LONG_TIMEOUT, cosigned).await.expect("no cosignature is shown");
-    records_are_for_auditors(&place, &room.url, key_of(&keys, "table")).await;
+    records_are_for_auditors(&harness, &room.url, key_of(&keys, "table")).await;
     room.running.stop(Signal::INT).await;
     outside.stop(Signal::INT).await;
 }
 
 const PLAYER: &str = "01890000-0000-7000-8000-000000000001";
 
-async fn records_are_for_auditors(place: &RoomHarness, url: &str, key: &VerifierKey) {
+async fn records_are_for_auditors(harness: &RoomHarness, url: &str, key: &VerifierKey) {
     let mut logs = LogServiceClient::new(channel(url));
     let positions = pb::PositionSelection { first: 3, count: 5 };
     let by = Some(pb::record_selection::By::Positions(positions));
     let selections = vec![pb::RecordSelection { by }];
     let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: false };
-    let player = place.token(Role::Player, PLAYER);
+    let player = harness.token(Role::Player, PLAYER);
     let refused = logs.read_records(with_token(&player, asked.clone())).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::RoleNotAllowed));
-    let auditor = place.token(Role::Auditor, "test");
+    let auditor = harness.token(Role::Auditor, "test");
     let answer = logs.read_records(with_token(&auditor, asked)).await.unwrap().into_inner();
     let log = answer.log.unwrap();
     assert_eq!((log.name.as_str(), log.records.len()), ("table", 5));
@@ -158,13 +158,13 @@ async fn records_are_for_auditors(place: &RoomHarness, url: &str, key: &Verifier
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    crate::people::operator(&place, &room.url)
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    crate::people::operator(&harness, &room.url)
         .create_table(crate::people::slow_table("a"))
         .await
         .unwrap();
-    let keys = keys(&place);
+    let keys = keys(&harness);
     let signed = async {
         loop {
             let opened = read_as_files(&room.url, "table", key_of(&keys, "table")).await;
@@ -176,9 +176,12 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     };
     let before = tokio::time::timeout(LONG_TIMEOUT, signed).await.expect("nothing is signed");
     let seen = || {
-        CheckpointMonitor::new(keys.clone(), DirectoryStore::open(place.path().join("s")).unwrap())
+        CheckpointMonitor::new(
+            keys.clone(),
+            DirectoryStore::open(harness.path().join("s")).unwrap(),
+        )
     };
-    let auditor = || Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
+    let auditor = || Client::connect(&room.url, harness.token(Role::Auditor, "test")).unwrap();
     seen().check(&auditor()).await.unwrap();
     // As after the restore of a dump from before the first event.
     let mut admin = PgConnection::connect(&room.database).await.unwrap();
@@ -190,14 +193,14 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     sqlx::raw_sql(forget).execute(&mut admin).await.unwrap();
     drop(admin);
     room.running.stop(Signal::INT).await;
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     let reported = async {
         while !room.running.output().contains("THE LOG IS NOT SIGNED ANY MORE") {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     tokio::time::timeout(LONG_TIMEOUT, reported).await.expect("nothing is said of it");
-    let client = Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
+    let client = Client::connect(&room.url, harness.token(Role::Auditor, "test")).unwrap();
     let policy =
         client::RetryPolicy { total_time: Duration::from_millis(100), ..Default::default() };
     let looked = seen().check(&client.with_retry_policy(policy)).await;

@@ -54,8 +54,8 @@ impl Decoder for Raw {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_message_is_a_bad_field_everywhere_and_no_warning() {
-    let place = RoomHarness::new();
-    let mut room = place.up_with(&["--no-bots"], &[("RUST_LOG", "warn")]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up_with(&["--no-bots"], &[("RUST_LOG", "warn")]).await;
     let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
     let channel = channel(&room.url);
     let player = IdMaker::system().player_id().to_string();
@@ -64,7 +64,7 @@ async fn what_is_no_message_is_a_bad_field_everywhere_and_no_warning() {
         for method in pool.get_service_by_name(service).unwrap().methods() {
             let subject = |role| if role == Role::Player { &*player } else { "test" };
             let role = allowed(&pool, &method).roles.first().copied();
-            let token = role.map(|role| place.token(role, subject(role)));
+            let token = role.map(|role| harness.token(role, subject(role)));
             // An unknown field; one that ends too early; invalid text.
             for bytes in [&b"\x0f"[..], b"\x0a\xff\xff\xff\x7f", b"\x0a\x02\xff\xfe\x0f"] {
                 let path = format!("/{service}/{}", method.name()).parse().unwrap();

@@ -132,8 +132,8 @@ const fn is_admitted(reason: Option<ErrorReason>) -> bool {
 /// ARCHITECTURE.md §6.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_method_is_for_whom_the_descriptors_say() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
     let player = IdMaker::system().player_id().to_string();
     let mut walked = 0;
@@ -147,7 +147,7 @@ async fn every_method_is_for_whom_the_descriptors_say() {
             assert!(anybody || !roles.is_empty(), "{name} is for nobody");
             assert_eq!(roles.contains(&Role::Service), !services.is_empty(), "{name}");
             for (role, subject, open) in callers(&roles, &services, &player) {
-                let token = place.token(role, &subject);
+                let token = harness.token(role, &subject);
                 let reason = call(&channel, &method, Some(&token)).await;
                 let fine = match (open, public) {
                     (true, true) => is_admitted(reason),

@@ -29,8 +29,8 @@ fn is_locked(program: &RunningProgram) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_locks_its_memory_or_says_why_not() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     let locked = is_locked(&room.running);
     room.running.stop(Signal::INT).await;
     if !locked {
@@ -38,11 +38,11 @@ async fn a_room_locks_its_memory_or_says_why_not() {
         return;
     }
     // Without the capability, under the common limit of eight megabytes.
-    let sabacc = place.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
+    let sabacc = harness.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
     let mut command = Command::new("prlimit");
     command.args(["--memlock=8388608:8388608", "setpriv", "--bounding-set", "-ipc_lock"]);
     command.arg(sabacc.get_program()).args(sabacc.get_args()).env("RUST_LOG", "warn");
-    let mut room = place.spawn(command);
+    let mut room = harness.spawn(command);
     let waits =
         crate::harness::poll_until(|| room.output().contains("this room waits").then_some(()))
             .await;

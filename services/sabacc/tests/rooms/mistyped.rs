@@ -17,14 +17,14 @@ fn below(path: &Path) -> Vec<String> {
 
 #[tokio::test]
 async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_made() {
-    let place = RoomHarness::new();
-    let elsewhere = place.path().join("letters");
+    let harness = RoomHarness::new();
+    let elsewhere = harness.path().join("letters");
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::write(elsewhere.join("letter.txt"), "dear").unwrap();
-    let file = place.path().join("file");
+    let file = harness.path().join("file");
     std::fs::write(&file, "no folder").unwrap();
     let hand = "0190c2f07d3a4b6e8a526d1f2e3c4b5a0000000000000001";
-    let archive = place.path().join("archive").display().to_string();
+    let archive = harness.path().join("archive").display().to_string();
     let commands: &[&[&str]] = &[
         &["watch", "Demo"],
         &["watch", "Demo", "--server", "http://127.0.0.1:1", "--token", "x"],
@@ -42,7 +42,7 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
         &["table", "resume", "Demo", "--reason", "x"],
         &["archive", "write", "wallet", "--to", "1", &archive],
     ];
-    for data in [place.path().join("nowhere"), elsewhere.clone(), file.clone()] {
+    for data in [harness.path().join("nowhere"), elsewhere.clone(), file.clone()] {
         for arguments in commands {
             let mut command = program("sabacc");
             command
@@ -51,53 +51,53 @@ async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_mad
                 .arg("--data")
                 .arg(&data)
                 .args(*arguments);
-            let (status, said) = place.run(command).await;
+            let (status, said) = harness.run(command).await;
             assert_eq!(status.code(), Some(1), "{arguments:?}: {said}");
             let named = data.file_name().unwrap().to_string_lossy().into_owned();
             assert!(said.contains(&named), "{arguments:?}: {said}");
             assert!(said.contains("--data"), "{arguments:?}: {said}");
         }
     }
-    assert_eq!(below(place.path()), ["file", "letters"]);
+    assert_eq!(below(harness.path()), ["file", "letters"]);
     assert_eq!(below(&elsewhere), ["letter.txt"]);
 }
 
 /// A program that draws says so where nothing can be drawn, before anything is made or asked.
 #[tokio::test]
 async fn without_a_terminal_nobody_is_signed_in_to_play() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     for arguments in [&["play"][..], &["play", "Demo"], &["play", "--server", "http://127.0.0.1:1"]]
     {
-        let (status, said) = place.run(place.sabacc(arguments)).await;
+        let (status, said) = harness.run(harness.sabacc(arguments)).await;
         assert_eq!(status.code(), Some(1), "{said}");
         assert!(said.contains("there is none here") && said.contains("sabacc watch"), "{said}");
         assert!(!said.contains('\u{1b}'), "{said:?}");
     }
-    assert_eq!(below(place.path()), [""; 0]);
+    assert_eq!(below(harness.path()), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_log_that_goes_to_a_file_has_no_colour_codes() {
-    let place = RoomHarness::new();
-    let mut command = place.sabacc(&["up", "--hands", "1", "--listen", "127.0.0.1:0"]);
+    let harness = RoomHarness::new();
+    let mut command = harness.sabacc(&["up", "--hands", "1", "--listen", "127.0.0.1:0"]);
     command.env("RUST_LOG", "info").env("CLICOLOR_FORCE", "1");
-    let (status, said) = place.run(command).await;
+    let (status, said) = harness.run(command).await;
     assert!(status.success() && said.contains("INFO"), "{said}");
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
 /// Returns the output of a program without settings.
-async fn output_without_settings(place: &RoomHarness, name: &str) -> String {
+async fn output_without_settings(harness: &RoomHarness, name: &str) -> String {
     let mut command: Command = program(name);
     command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
-    let (status, said) = place.run(command).await;
+    let (status, said) = harness.run(command).await;
     assert_eq!(status.code(), Some(1), "{name}: {said}");
     said
 }
 
 #[tokio::test]
 async fn all_settings_that_are_missing_are_named_at_once() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let log = ["SABACC_DATABASE_URL", "SABACC_ORIGIN", "SABACC_LOG_KEY", "SABACC_ISSUER_KEYS"];
     let others: [(&str, &[&str]); 4] = [
         (
@@ -109,7 +109,7 @@ async fn all_settings_that_are_missing_are_named_at_once() {
         ("sabacc-gateway", &["SABACC_TABLE_URL", "SABACC_WALLET_URL", "SABACC_ISSUER_KEYS"]),
     ];
     for (name, others) in others {
-        let said = output_without_settings(&place, name).await;
+        let said = output_without_settings(&harness, name).await;
         let log = if name == "sabacc-gateway" { &[][..] } else { &log };
         for setting in log.iter().chain(others) {
             assert!(said.contains(setting), "{name} does not name {setting}:\n{said}");
@@ -119,20 +119,20 @@ async fn all_settings_that_are_missing_are_named_at_once() {
 
 #[tokio::test]
 async fn a_room_for_the_world_without_tls_is_refused() {
-    let place = RoomHarness::new();
-    let (status, said) = place.run(place.sabacc(&["up", "--listen", "0.0.0.0:0"])).await;
+    let harness = RoomHarness::new();
+    let (status, said) = harness.run(harness.sabacc(&["up", "--listen", "0.0.0.0:0"])).await;
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("SABACC_TLS_CERTIFICATE") && said.contains("0.0.0.0"), "{said}");
     assert!(said.contains("SABACC_TRUSTED_PROXIES=127.0.0.1"), "{said}");
-    assert!(!place.data().exists(), "nothing was made for it");
+    assert!(!harness.data().exists(), "nothing was made for it");
 }
 
 /// Exit code 1 says that a check failed: what cannot be read is none.
 #[tokio::test]
 async fn what_a_verifier_cannot_read_is_refused_and_fails_no_hand() {
-    let place = RoomHarness::new();
-    std::fs::write(place.path().join("text"), "no keys, no bundle, no evidence\n").unwrap();
-    std::fs::write(place.path().join("evidence"), "sabacc-evidence 1\n").unwrap();
+    let harness = RoomHarness::new();
+    std::fs::write(harness.path().join("text"), "no keys, no bundle, no evidence\n").unwrap();
+    std::fs::write(harness.path().join("evidence"), "sabacc-evidence 1\n").unwrap();
     for arguments in [
         &["verify", "nowhere.sabacc"][..],
         &["verify", "text", "--keys", "nowhere"],
@@ -147,8 +147,8 @@ async fn what_a_verifier_cannot_read_is_refused_and_fails_no_hand() {
         &["evidence", "evidence", "--copy", "nowhere/copy"],
     ] {
         let mut command = program("sabacc");
-        command.args(arguments).current_dir(place.path());
-        let (status, said) = place.run(command).await;
+        command.args(arguments).current_dir(harness.path());
+        let (status, said) = harness.run(command).await;
         assert_eq!(status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains("nowhere") || said.contains("text"), "{arguments:?}: {said}");
     }

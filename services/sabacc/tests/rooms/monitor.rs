@@ -13,13 +13,13 @@ use crate::harness::{LONG_TIMEOUT, Room, RoomHarness, program};
 use crate::records;
 
 /// Runs a monitor once, as a stranger would: with the address, the keys and a folder of its own.
-async fn monitor(place: &RoomHarness, room: &Room, options: &[&str]) -> (i32, String) {
-    let keys = place.path().join("trusted-keys.txt");
-    std::fs::copy(place.data().join("keys.txt"), &keys).unwrap();
+async fn monitor(harness: &RoomHarness, room: &Room, options: &[&str]) -> (i32, String) {
+    let keys = harness.path().join("trusted-keys.txt");
+    std::fs::copy(harness.data().join("keys.txt"), &keys).unwrap();
     let mut command = program("sabacc");
     command.args(["monitor", "--once", "--server", &room.url, "--keys"]).arg(keys);
-    command.arg("--state").arg(place.path().join("monitor")).args(options);
-    let (status, said) = place.run(command).await;
+    command.arg("--state").arg(harness.path().join("monitor")).args(options);
+    let (status, said) = harness.run(command).await;
     (status.code().unwrap(), said)
 }
 
@@ -46,8 +46,8 @@ async fn get(room: &Room, path: &str) -> (u16, Vec<u8>) {
 /// fairness/SPEC.md §18.1, §18.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_follows_hands_through_kills() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
     wait_for_hands(&room, 3).await;
     for log in ["table", "dealer"] {
         let (status, entries) = get(&room, &format!("log/{log}/tile/entries/000.p/1")).await;
@@ -56,24 +56,24 @@ async fn a_stranger_follows_hands_through_kills() {
     }
     assert_eq!(get(&room, "log/wallet/tile/entries/000.p/1").await.0, 404);
     assert_eq!(get(&room, "log/wallet/tile/0/000.p/1").await.0, 200);
-    let note = place.path().join("elsewhere.checkpoint");
+    let note = harness.path().join("elsewhere.checkpoint");
     std::fs::write(&note, get(&room, "log/table/checkpoint").await.1).unwrap();
-    let (code, said) = monitor(&place, &room, &[]).await;
+    let (code, said) = monitor(&harness, &room, &[]).await;
     assert_eq!(code, 0, "{said}");
     let first = opened(&said);
     assert!(first >= 3 && !said.contains("WARNING"), "{said}");
     let mut hands = usize::try_from(first).unwrap();
     for _ in 0..2 {
         room.running.kill();
-        room = place.up(&["--thinking", "5"]).await;
+        room = harness.up(&["--thinking", "5"]).await;
         hands += 5;
         wait_for_hands(&room, hands).await;
-        let (code, said) = monitor(&place, &room, &["--against", note.to_str().unwrap()]).await;
+        let (code, said) = monitor(&harness, &room, &["--against", note.to_str().unwrap()]).await;
         assert_eq!(code, 0, "{said}");
         assert!(opened(&said) > first && !said.contains("WARNING"), "{said}");
     }
     room.running.stop(Signal::INT).await;
-    let (code, said) = monitor(&place, &room, &[]).await;
+    let (code, said) = monitor(&harness, &room, &[]).await;
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("the room cannot be checked"), "{said}");
 }
@@ -83,24 +83,24 @@ async fn a_stranger_follows_hands_through_kills() {
 /// fairness/SPEC.md §18.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_that_begins_its_log_anew_is_found() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
     wait_for_hands(&room, 2).await;
-    assert_eq!(monitor(&place, &room, &[]).await.0, 0);
+    assert_eq!(monitor(&harness, &room, &[]).await.0, 0);
     room.running.stop(Signal::INT).await;
-    let keys: PathBuf = place.data().join("keys");
-    let saved = place.path().join("saved-keys");
+    let keys: PathBuf = harness.data().join("keys");
+    let saved = harness.path().join("saved-keys");
     std::fs::rename(&keys, &saved).unwrap();
-    std::fs::remove_dir_all(place.data()).unwrap();
-    std::fs::create_dir(place.data()).unwrap();
+    std::fs::remove_dir_all(harness.data()).unwrap();
+    std::fs::create_dir(harness.data()).unwrap();
     std::fs::rename(&saved, &keys).unwrap();
-    let mut room = place.up(&["--thinking", "5"]).await;
+    let mut room = harness.up(&["--thinking", "5"]).await;
     wait_for_hands(&room, 2).await;
-    let (code, said) = monitor(&place, &room, &[]).await;
+    let (code, said) = monitor(&harness, &room, &[]).await;
     assert_eq!(code, 1, "{said}");
     let shrunk = said.contains("signed") && said.contains("before");
     assert!(shrunk || said.contains("does not begin with"), "{said}");
-    let evidence = std::fs::read_dir(place.path().join("monitor/evidence")).unwrap();
+    let evidence = std::fs::read_dir(harness.path().join("monitor/evidence")).unwrap();
     let folder = evidence.map(|entry| entry.unwrap().path()).next().unwrap();
     for name in ["seen.checkpoint", "shown.checkpoint", "finding.txt"] {
         assert!(folder.join(name).exists(), "{name}");
@@ -113,8 +113,8 @@ async fn a_room_that_begins_its_log_anew_is_found() {
 /// fairness/SPEC.md §18.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn records_that_were_changed_in_the_database_are_not_served() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
     wait_for_hands(&room, 2).await;
     let mut admin = PgConnection::connect(&room.database).await.unwrap();
     let change = "SET search_path TO \"table\";
@@ -124,7 +124,7 @@ async fn records_that_were_changed_in_the_database_are_not_served() {
         WHERE position = 0";
     sqlx::raw_sql(change).execute(&mut admin).await.unwrap();
     drop(admin);
-    let (code, said) = monitor(&place, &room, &[]).await;
+    let (code, said) = monitor(&harness, &room, &[]).await;
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("log/table/tile/entries/000"), "{said}");
     // The scrub of old records may have found the change.

@@ -52,12 +52,12 @@ fn numbered(table: TableId, hand_no: u64) -> audit_pb::GetHandRequest {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_player_finds_their_hands_and_nobody_finds_more() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
     // Nothing is committed to by anybody, so the first hand is dealt a moment after the second sits.
     let config = pb::TableConfig { pause_ms: 2000, ..slow_table("Den") };
-    let mut party = Party::at(&place, &room.url, 2, config).await;
-    let anybody = Client::connect(&room.url, place.token(Role::Auditor, "reader")).unwrap();
+    let mut party = Party::at(&harness, &room.url, 2, config).await;
+    let anybody = Client::connect(&room.url, harness.token(Role::Auditor, "reader")).unwrap();
     let guests = party.guests.clone();
     let watched = [&guests[0].client, &guests[1].client, &anybody]
         .map(|client| lines_of_first_hand(client, party.table));
@@ -74,11 +74,11 @@ async fn a_player_finds_their_hands_and_nobody_finds_more() {
     histories(&party, &anybody, &seen).await;
     lists(&party, &anybody).await;
     hostile(&party, &anybody).await;
-    commands(&place, &party).await;
+    commands(&harness, &party).await;
 
     let before = [own_hands(&guests[0]).await, own_hands(&guests[1]).await];
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
     for (guest, before) in party.guests.iter().zip(&before) {
         assert_eq!(&own_hands(guest).await, before);
@@ -173,12 +173,12 @@ async fn hostile(party: &Party, anybody: &Client) {
 }
 
 /// Commands that show a player the same.
-async fn commands(place: &RoomHarness, party: &Party) {
+async fn commands(harness: &RoomHarness, party: &Party) {
     let token = &party.guests[0].token;
     let run = async |arguments: &[&str]| -> Vec<serde_json::Value> {
-        let mut command = place.sabacc(&["--json"]);
+        let mut command = harness.sabacc(&["--json"]);
         command.args(arguments).env("SABACC_TOKEN", token);
-        let (status, said) = place.run(command).await;
+        let (status, said) = harness.run(command).await;
         assert!(status.success(), "{arguments:?}: {said}");
         said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };

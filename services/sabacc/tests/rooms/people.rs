@@ -31,19 +31,19 @@ pub(crate) struct Guest {
 
 impl Guest {
     /// Creates a new player with credits.
-    pub(crate) async fn new(place: &RoomHarness, url: &str) -> Guest {
-        let guest = Guest::of(place, url, IdMaker::system().player_id());
+    pub(crate) async fn new(harness: &RoomHarness, url: &str) -> Guest {
+        let guest = Guest::of(harness, url, IdMaker::system().player_id());
         guest.client.open_account(None).await.unwrap();
         let purse = Credits::try_new(BANKROLL).unwrap();
-        operator(place, url).issue(guest.id, purse, "to play with").await.unwrap();
+        operator(harness, url).issue(guest.id, purse, "to play with").await.unwrap();
         guest
     }
 
     /// Returns an existing player.
-    pub(crate) fn of(place: &RoomHarness, url: &str, id: PlayerId) -> Guest {
-        let token = place.token(Role::Player, &id.to_string());
+    pub(crate) fn of(harness: &RoomHarness, url: &str, id: PlayerId) -> Guest {
+        let token = harness.token(Role::Player, &id.to_string());
         let client = Client::connect(url, token.clone()).unwrap();
-        let client = client.with_trusted_keys(place.trusted_keys());
+        let client = client.with_trusted_keys(harness.trusted_keys());
         Guest { id, token, client }
     }
 
@@ -60,8 +60,8 @@ impl Guest {
     }
 }
 
-pub(crate) fn operator(place: &RoomHarness, url: &str) -> Client {
-    Client::connect(url, place.token(Role::Operator, "test")).unwrap()
+pub(crate) fn operator(harness: &RoomHarness, url: &str) -> Client {
+    Client::connect(url, harness.token(Role::Operator, "test")).unwrap()
 }
 
 /// Returns the configuration of a table of the dice game with long times.
@@ -88,32 +88,32 @@ pub(crate) struct Party {
 
 impl Party {
     /// Seats this number of guests at seats 1, 2 and so on.
-    pub(crate) async fn new(place: &RoomHarness, url: &str, count: u32) -> Party {
-        Party::at(place, url, count, slow_table("party")).await
+    pub(crate) async fn new(harness: &RoomHarness, url: &str, count: u32) -> Party {
+        Party::at(harness, url, count, slow_table("party")).await
     }
 
     /// Seats guests at a table with this configuration.
     pub(crate) async fn at(
-        place: &RoomHarness,
+        harness: &RoomHarness,
         url: &str,
         count: u32,
         config: pb::TableConfig,
     ) -> Party {
         let mut guests = Vec::new();
         for _ in 0..count {
-            guests.push(Guest::new(place, url).await);
+            guests.push(Guest::new(harness, url).await);
         }
-        Party::of(place, url, guests, config).await
+        Party::of(harness, url, guests, config).await
     }
 
     /// Seats these players at a new table with this configuration.
     pub(crate) async fn of(
-        place: &RoomHarness,
+        harness: &RoomHarness,
         url: &str,
         guests: Vec<Guest>,
         config: pb::TableConfig,
     ) -> Party {
-        let table = operator(place, url).create_table(config).await.unwrap();
+        let table = operator(harness, url).create_table(config).await.unwrap();
         for (seat, guest) in (1..).zip(&guests) {
             let least = guest.client.get_table(table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(least).unwrap();
@@ -123,8 +123,8 @@ impl Party {
     }
 
     /// Seats these guests at another table too.
-    pub(crate) async fn at_another(&self, place: &RoomHarness, config: pb::TableConfig) -> Party {
-        let table = operator(place, &self.url).create_table(config).await.unwrap();
+    pub(crate) async fn at_another(&self, harness: &RoomHarness, config: pb::TableConfig) -> Party {
+        let table = operator(harness, &self.url).create_table(config).await.unwrap();
         for (seat, guest) in (1..).zip(&self.guests) {
             let least = guest.client.get_table(table).await.unwrap().max_buy_in_credits;
             let buy_in = Credits::try_new(least).unwrap();
@@ -135,8 +135,8 @@ impl Party {
     }
 
     /// Closes the table, and plays the hand in play to its end.
-    pub(crate) async fn close(&mut self, place: &RoomHarness) {
-        operator(place, &self.url).close_table(self.table).await.unwrap();
+    pub(crate) async fn close(&mut self, harness: &RoomHarness) {
+        operator(harness, &self.url).close_table(self.table).await.unwrap();
         let playing = async {
             loop {
                 let view = self.view_of(0).await;
@@ -257,8 +257,8 @@ pub(crate) fn plain(kind: MoveKind) -> Move {
 /// Returns the viewer's own cards.
 pub(crate) fn cards(view: &pb::TableView) -> Vec<String> {
     let places = view.hand.iter().flat_map(|hand| &hand.seats);
-    let own = places.filter(|place| place.seat == view.your_seat);
-    own.flat_map(|place| &place.cards).map(|card| card.code.clone()).collect()
+    let own = places.filter(|harness| harness.seat == view.your_seat);
+    own.flat_map(|harness| &harness.cards).map(|card| card.code.clone()).collect()
 }
 
 /// Returns a connection without retries, opened on first use.
@@ -278,8 +278,8 @@ pub(crate) fn with_token<T>(token: &str, message: T) -> Request<T> {
 }
 
 /// Returns the demo table, once this number of hands have started.
-pub(crate) async fn until_demo_hand(place: &RoomHarness, url: &str, hands: u64) -> TableId {
-    let operator = operator(place, url);
+pub(crate) async fn until_demo_hand(harness: &RoomHarness, url: &str, hands: u64) -> TableId {
+    let operator = operator(harness, url);
     let found = async {
         loop {
             let tables = operator.list_tables().await.unwrap();
@@ -294,8 +294,8 @@ pub(crate) async fn until_demo_hand(place: &RoomHarness, url: &str, hands: u64) 
 }
 
 /// Waits until this hand of a table has started.
-pub(crate) async fn until_hand(place: &RoomHarness, url: &str, table: TableId, hand: u64) {
-    let operator = operator(place, url);
+pub(crate) async fn until_hand(harness: &RoomHarness, url: &str, table: TableId, hand: u64) {
+    let operator = operator(harness, url);
     let reached = async {
         while operator.get_table(table).await.unwrap().hand_no < hand {
             tokio::time::sleep(PAUSE).await;
@@ -305,8 +305,8 @@ pub(crate) async fn until_hand(place: &RoomHarness, url: &str, table: TableId, h
 }
 
 /// Closes a table, and waits until everybody is paid out.
-pub(crate) async fn close(place: &RoomHarness, url: &str, table: TableId) {
-    let operator = operator(place, url);
+pub(crate) async fn close(harness: &RoomHarness, url: &str, table: TableId) {
+    let operator = operator(harness, url);
     operator.close_table(table).await.unwrap();
     let mut watch = operator.watch(table);
     let closed = async { while watch.next().await.unwrap().is_some() {} };

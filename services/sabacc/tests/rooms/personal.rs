@@ -46,8 +46,8 @@ fn longest_evidence() -> Vec<u8> {
     longest
 }
 
-fn auditor(place: &RoomHarness, url: &str) -> Client {
-    Client::connect(url, place.token(Role::Auditor, "auditor")).unwrap()
+fn auditor(harness: &RoomHarness, url: &str) -> Client {
+    Client::connect(url, harness.token(Role::Auditor, "auditor")).unwrap()
 }
 
 /// Returns the name shown at seat 1.
@@ -151,9 +151,9 @@ fn search(folder: &Path, sought: &[&str], found: &mut Vec<String>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_is_shown_as_it_changes_and_after_a_restart() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 2).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 2).await;
     let lando = party.guests[0].client.clone();
     party.turn().await;
     let token = resume_token(&party).await;
@@ -171,7 +171,7 @@ async fn a_name_is_shown_as_it_changes_and_after_a_restart() {
     let before = party.view_of(1).await;
 
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
     let after = party.view_of(1).await;
     assert_eq!((shown(&after).as_str(), after.sequence), (NAME, before.sequence));
@@ -183,12 +183,12 @@ async fn a_name_is_shown_as_it_changes_and_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dispute_is_seen_with_its_hand_and_answered() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 2).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 2).await;
     play_a_hand(&mut party, &room).await;
     let guest = party.guests[0].clone();
-    let stranger = Guest::new(&place, &room.url).await;
+    let stranger = Guest::new(&harness, &room.url).await;
     let theirs = stranger.client.open_dispute(party.table, 1, WORDS, b"").await;
     assert_eq!(reason(theirs), Some(ErrorReason::NotYourHand));
     let never = guest.client.open_dispute(party.table, 999, WORDS, b"").await;
@@ -214,29 +214,29 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     assert!(own.is_empty(), "{own:?}");
 
     let named = id.to_string();
-    let (status, said) = place.run(place.sabacc(&["audit", "disputes"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["audit", "disputes"])).await;
     assert!(status.success() && said.contains(&named) && !said.contains(WORDS), "{said}");
     let mut elsewhere = program("sabacc");
     elsewhere.args(["audit", "disputes", "--server", &room.url, "--token", &stranger.token]);
-    let (status, said) = place.run(elsewhere).await;
+    let (status, said) = harness.run(elsewhere).await;
     assert!(status.success() && said.contains("    1  ") && said.contains(" hand 1"), "{said}");
     assert!(!said.contains(&named) && !said.contains(&guest.id.to_string()), "{said}");
     let show = ["audit", "disputes", "show", &named, "--save-evidence", "copy"];
-    let (status, said) = place.run(place.sabacc(&show)).await;
+    let (status, said) = harness.run(harness.sabacc(&show)).await;
     assert!(status.success(), "{said}");
     assert!(said.contains(WORDS) && said.contains("every check passed"), "{said}");
-    let copy = std::fs::read(place.path().join("copy")).unwrap();
+    let copy = std::fs::read(harness.path().join("copy")).unwrap();
     assert!(copy == evidence, "{} bytes of {}", copy.len(), evidence.len());
     let answer =
         ["audit", "disputes", "answer", &named, "--verdict", "rejected", "--text", REASONS];
-    let (status, said) = place.run(place.sabacc(&answer)).await;
+    let (status, said) = harness.run(harness.sabacc(&answer)).await;
     assert!(status.success(), "{said}");
-    let (status, said) = place.run(place.sabacc(&answer)).await;
+    let (status, said) = harness.run(harness.sabacc(&answer)).await;
     assert!(!status.success() && said.contains("is answered"), "{said}");
 
     // The texts survive a kill.
     room.running.kill();
-    let mut room = place.up(&["--no-bots"]).await;
+    let mut room = harness.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
     let stored = party.guests[0].client.get_dispute(id).await.unwrap();
     assert_eq!((stored.text.as_str(), stored.answer.as_str()), (WORDS, REASONS));
@@ -245,22 +245,22 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
         (stored.verdict(), stored.state()),
         (DisputeVerdict::Rejected, DisputeState::Answered)
     );
-    let open = auditor(&place, &room.url).list_disputes(DisputeState::Open, false).await.unwrap();
+    let open = auditor(&harness, &room.url).list_disputes(DisputeState::Open, false).await.unwrap();
     assert!(open.is_empty(), "{open:?}");
     room.running.stop(Signal::INT).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_of_an_erased_player_but_his_hands() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 3).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 3).await;
     let guest = party.guests[0].clone();
     guest.client.set_name(NAME).await.unwrap();
     play_a_hand(&mut party, &room).await;
     let opened = guest.client.open_dispute(party.table, 1, WORDS, &evidence()).await.unwrap();
     let id = opened.dispute_id.parse::<DisputeId>().unwrap();
-    let operator = operator(&place, &room.url);
+    let operator = operator(&harness, &room.url);
     let seated = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(seated), Some(ErrorReason::PlayerSeated));
     let token = resume_token(&party).await;
@@ -268,11 +268,11 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     assert_eq!(names_since(&party, token.clone()).await.first().map(String::as_str), Some(NAME));
     let open = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(open), Some(ErrorReason::DisputesOpen));
-    let auditor = auditor(&place, &room.url);
+    let auditor = auditor(&harness, &room.url);
     auditor.answer_dispute(id, DisputeVerdict::Upheld, REASONS).await.unwrap();
 
     let hands = records::finished(&room.database).await;
-    records::audit(&place, &hands).await;
+    records::audit(&harness, &hands).await;
     let before = records::events(&room.database, "table").await;
     let credits = guest.credits().await;
     operator.erase_player(guest.id, "by letter").await.unwrap();
@@ -285,20 +285,20 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     let back = guest.client.sit_down(party.table, 1, Credits::of(1000)).await;
     assert_eq!(reason(back), Some(ErrorReason::PlayerErased));
     assert_eq!(reason(guest.client.set_name("me again").await), Some(ErrorReason::PlayerErased));
-    records::audit(&place, &hands).await;
+    records::audit(&harness, &hands).await;
 
     let said = room.running.output();
     room.running.stop(Signal::INT).await;
     let mut found = Vec::new();
-    search(&place.data(), &[NAME, WORDS, REASONS, NOTE], &mut found);
+    search(&harness.data(), &[NAME, WORDS, REASONS, NOTE], &mut found);
     assert!(found.is_empty(), "{found:?}");
-    search(&place.data(), &["by letter"], &mut found);
+    search(&harness.data(), &["by letter"], &mut found);
     assert!(!found.is_empty(), "what is written in the clear is found");
     assert!([NAME, WORDS, REASONS, NOTE].iter().all(|text| !said.contains(text)), "{said}");
 
-    let mut room = place.up(&["--no-bots"]).await;
-    let (guest, auditor) = (guest.connect_at(&room.url), self::auditor(&place, &room.url));
+    let mut room = harness.up(&["--no-bots"]).await;
+    let (guest, auditor) = (guest.connect_at(&room.url), self::auditor(&harness, &room.url));
     check_erased(&guest, id, &auditor).await;
-    records::audit(&place, &hands).await;
+    records::audit(&harness, &hands).await;
     room.running.stop(Signal::INT).await;
 }

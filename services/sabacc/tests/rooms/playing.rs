@@ -100,13 +100,13 @@ impl Player {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hands_are_played_over_streams_through_a_kill() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--no-bots", "--listen", &address];
-    let mut room = place.up(&arguments).await;
+    let mut room = harness.up(&arguments).await;
     // Long enough for seats to contribute entropy over a kill.
     let config = pb::TableConfig { commit_ms: 10_000, reveal_ms: 10_000, ..slow_table("party") };
-    let party = Party::at(&place, &room.url, 2, config).await;
+    let party = Party::at(&harness, &room.url, 2, config).await;
     let mut players: Vec<Player> =
         party.guests.iter().map(|guest| Player::new(guest, party.table)).collect();
     let [one, two] = &mut players[..] else { panic!("two players") };
@@ -115,7 +115,7 @@ async fn hands_are_played_over_streams_through_a_kill() {
     let both = async { tokio::join!(one.until(opens), two.until(opens)) };
     tokio::time::timeout(LONG_TIMEOUT, both).await.expect("two hands are played");
     room.running.kill();
-    room = place.up(&arguments).await;
+    room = harness.up(&arguments).await;
     let dealt = |view: &pb::TableView| view.hand.as_ref().is_some_and(|hand| hand.hand_no >= 5);
     let both = async { tokio::join!(one.until(dealt), two.until(dealt)) };
     tokio::time::timeout(LONG_TIMEOUT, both).await.expect("play goes on after the kill");
@@ -134,12 +134,12 @@ async fn hands_are_played_over_streams_through_a_kill() {
         assert!(receipts >= 4 && reveals >= 4, "{receipts} receipts, {reveals} reveals");
     }
     drop(players);
-    close(&place, &room.url, party.table).await;
+    close(&harness, &room.url, party.table).await;
     let hands = records::finished(&room.database).await;
     assert!(hands.len() >= 4, "{} hands", hands.len());
     room.running.stop(Signal::INT).await;
-    let mut quiet = place.up(&["--no-bots"]).await;
-    records::audit(&place, &hands).await;
+    let mut quiet = harness.up(&["--no-bots"]).await;
+    records::audit(&harness, &hands).await;
     quiet.running.stop(Signal::INT).await;
 }
 
@@ -186,9 +186,9 @@ fn refused(acted: pb::Acted) -> pb::ActRefused {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_refused_is_named_and_ends_nothing() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let party = Party::new(&place, &room.url, 2).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let party = Party::new(&harness, &room.url, 2).await;
     let (guest, view) = party.turn().await;
     let me = &party.guests[guest];
     let watch = |table: String| {

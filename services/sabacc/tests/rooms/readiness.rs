@@ -69,10 +69,10 @@ fn send_signal(processes: &[Pid], signal: Signal) {
     }
 }
 
-async fn healthcheck(place: &RoomHarness, url: &str) -> (Option<i32>, String) {
-    let mut command = place.sabacc(&["healthcheck", url]);
+async fn healthcheck(harness: &RoomHarness, url: &str) -> (Option<i32>, String) {
+    let mut command = harness.sabacc(&["healthcheck", url]);
     command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
-    let (status, said) = place.run(command).await;
+    let (status, said) = harness.run(command).await;
     (status.code(), said)
 }
 

@@ -45,16 +45,16 @@ pub(crate) async fn finished(database: &str) -> Vec<HandId> {
 }
 
 /// Audits the ledger and every hand, two at a time, while the room runs.
-pub(crate) async fn audit(place: &RoomHarness, hands: &[HandId]) {
-    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+pub(crate) async fn audit(harness: &RoomHarness, hands: &[HandId]) {
+    let (status, said) = harness.run(harness.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "the ledger:\n{said}");
     let audit = |hand: &HandId| -> (HandId, Command) {
-        (*hand, place.sabacc(&["audit", "hand", &hand.to_string()]))
+        (*hand, harness.sabacc(&["audit", "hand", &hand.to_string()]))
     };
     for pair in hands.chunks(2) {
         let pair = pair.iter().map(audit);
         let checked = pair.map(|(hand, command)| async move {
-            let (status, said) = place.run(command).await;
+            let (status, said) = harness.run(command).await;
             assert!(status.success(), "hand {hand}:\n{said}");
         });
         futures_util::future::join_all(checked).await;

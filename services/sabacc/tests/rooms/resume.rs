@@ -227,11 +227,11 @@ fn shown(updates: &[(pb::TableUpdate, Vec<u8>)]) -> BTreeMap<u32, (usize, usize)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_goes_on_from_any_token_for_each_viewer() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 3).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 3).await;
     let table = party.table.to_string();
-    let spectator = place.token(Role::Auditor, "test");
+    let spectator = harness.token(Role::Auditor, "test");
     let tokens: Vec<String> =
         party.guests.iter().map(|guest| guest.token.clone()).chain([spectator]).collect();
     let mut viewers = Vec::new();
@@ -270,7 +270,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     assert!(tails.windows(2).all(|two| two[0] == two[1]), "{tails:?}");
 
     room.running.kill();
-    room = place.up(&["--no-bots"]).await;
+    room = harness.up(&["--no-bots"]).await;
     party.reconnect(&room.url);
     let mut resumed = Vec::new();
     for unbroken in &viewers {

@@ -12,11 +12,11 @@ const AUTHOR: &str = "author = (SELECT number FROM authors WHERE actor = 'operat
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_issued_credits_cannot_be_rewritten() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "5"]).await;
-    let guest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "5"]).await;
+    let guest = Guest::new(&harness, &room.url).await;
     over(&room, &guest).await;
-    let audit = || place.run(place.sabacc(&["audit", "log", "wallet"]));
+    let audit = || harness.run(harness.sabacc(&["audit", "log", "wallet"]));
     let (status, said) = audit().await;
     assert!(status.success(), "{said}");
     let mut admin = PgConnection::connect(&room.database).await.unwrap();

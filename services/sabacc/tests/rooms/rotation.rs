@@ -17,20 +17,20 @@ async fn keys(room: &Room) -> Vec<(String, i64)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_goes_on_under_another_key() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let pace = ["--thinking", "0"];
-    let mut room = place.up(&pace).await;
-    let table = until_demo_hand(&place, &room.url, 2).await;
+    let mut room = harness.up(&pace).await;
+    let table = until_demo_hand(&harness, &room.url, 2).await;
     let before = keys(&room).await;
     assert_eq!(before.len(), 1, "{before:?}");
-    let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["keys", "rotate"])).await;
     assert!(!status.success() && said.contains("in use by process"), "{status}: {said}");
     // A kill, so that hands stay in play.
     room.running.kill();
 
-    let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;
+    let (status, said) = harness.run(harness.sabacc(&["keys", "rotate"])).await;
     assert!(status.success() && said.contains(&before[0].0), "{status}: {said}");
-    let mut room = place.up(&pace).await;
+    let mut room = harness.up(&pace).await;
     let done = async {
         loop {
             let now = keys(&room).await;
@@ -47,11 +47,11 @@ async fn a_room_goes_on_under_another_key() {
     crate::harness::poll_until(|| room.running.log().contains("no seed is left").then_some(()))
         .await
         .expect("the operator is told");
-    until_hand(&place, &room.url, table, 4).await;
+    until_hand(&harness, &room.url, table, 4).await;
     room.running.stop(Signal::INT).await;
 
-    std::fs::remove_file(place.data().join("keys/seed.key.previous")).unwrap();
-    let mut room = place.up(&pace).await;
-    until_hand(&place, &room.url, table, 6).await;
+    std::fs::remove_file(harness.data().join("keys/seed.key.previous")).unwrap();
+    let mut room = harness.up(&pace).await;
+    until_hand(&harness, &room.url, table, 6).await;
     room.running.stop(Signal::INT).await;
 }

@@ -15,11 +15,11 @@ use crate::records;
 pub(crate) const IN_MEMORY: (&str, &str) = ("SABACC_ALLOW_UNSAFE_DATABASE", "true");
 
 /// Starts a PostgreSQL outside of any room.
-pub(crate) async fn database(place: &RoomHarness) -> Postgres {
+pub(crate) async fn database(harness: &RoomHarness) -> Postgres {
     let options = postgres_launcher::Options {
         database_url: None,
         fsync: false,
-        ..postgres_launcher::Options::new(place.path().join("elsewhere"), Environment::read())
+        ..postgres_launcher::Options::new(harness.path().join("elsewhere"), Environment::read())
     };
     postgres_launcher::obtain(&options).await.unwrap()
 }

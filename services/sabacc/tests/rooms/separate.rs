@@ -40,8 +40,8 @@ pub(crate) struct SeparateServices {
 impl SeparateServices {
     /// Creates keys, a database with its schemas, and roles that may log in.
     pub(crate) async fn new() -> SeparateServices {
-        let place = RoomHarness::new();
-        let keys = place.data().join("keys");
+        let harness = RoomHarness::new();
+        let keys = harness.data().join("keys");
         std::fs::create_dir_all(&keys).unwrap();
         // Keys of players' and services' tokens, of the gateway's own calls, of each log, and of a
         // measurement at the wallet.
@@ -51,30 +51,25 @@ impl SeparateServices {
             std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
         }
         // What guests know of the logs.
-        let mut listed = place.sabacc(&["keys"]);
+        let mut listed = harness.sabacc(&["keys"]);
         for name in ["dealer", "wallet", "table"] {
             let file = keys.join(format!("{name}.pem"));
             listed.arg("--log").arg(format!("test/{name}={}", file.display()));
         }
-        let (status, listed) = place.run(listed).await;
+        let (status, listed) = harness.run(listed).await;
         assert!(status.success(), "{listed}");
-        std::fs::write(place.data().join("keys.txt"), listed).unwrap();
+        std::fs::write(harness.data().join("keys.txt"), listed).unwrap();
         std::fs::write(keys.join("seed.key"), "5a".repeat(32)).unwrap();
         std::fs::write(keys.join("people.key"), "a5".repeat(32)).unwrap();
         let options = postgres_launcher::Options {
             database_url: None,
             fsync: false,
-            ..postgres_launcher::Options::new(place.data(), Environment::read())
+            ..postgres_launcher::Options::new(harness.data(), Environment::read())
         };
         let postgres = postgres_launcher::obtain(&options).await.unwrap().supervise();
         let ports = std::array::from_fn(|_| testkit::free_port().unwrap());
-        let apart = SeparateServices {
-            harness: place,
-            postgres,
-            ports,
-            wallet_of_table: None,
-            witness: None,
-        };
+        let apart =
+            SeparateServices { harness, postgres, ports, wallet_of_table: None, witness: None };
         apart.migrate().await;
         apart
     }
@@ -216,10 +211,10 @@ pub(crate) async fn stop_and_audit(apart: SeparateServices, running: Vec<Running
         service.stop(Signal::TERM).await;
     }
     // The folder has the layout of a room's, so its records can be audited in the same way.
-    let SeparateServices { harness: place, postgres, .. } = apart;
+    let SeparateServices { harness, postgres, .. } = apart;
     postgres.stop().await.unwrap();
     for audit in [&["audit", "ledger"][..], &["audit", "hand", "latest"]] {
-        let (status, said) = place.run(place.sabacc(audit)).await;
+        let (status, said) = harness.run(harness.sabacc(audit)).await;
         assert!(status.success(), "{audit:?}:\n{said}");
     }
 }

@@ -17,18 +17,18 @@ async fn healthy(endpoint: Endpoint) -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_room_with_a_certificate_speaks_tls_to_the_world() {
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let pem = params.self_signed(&key).unwrap().pem();
-    let path = |name: &str| place.path().join(name).display().to_string();
+    let path = |name: &str| harness.path().join(name).display().to_string();
     std::fs::write(path("room.crt"), &pem).unwrap();
     std::fs::write(path("room.key"), key.serialize_pem()).unwrap();
     let (certificate, key) = (path("room.crt"), path("room.key"));
     let variables =
         [("SABACC_TLS_CERTIFICATE", certificate.as_str()), ("SABACC_TLS_KEY", key.as_str())];
-    let mut room = place.up_with(&["--listen", "0.0.0.0:0"], &variables).await;
-    until_demo_hand(&place, &room.url, 1).await;
+    let mut room = harness.up_with(&["--listen", "0.0.0.0:0"], &variables).await;
+    until_demo_hand(&harness, &room.url, 1).await;
     let said = room.running.output();
     let public = said.split("https://0.0.0.0:").nth(1).expect("a public port with TLS");
     let port: u16 = public.split_whitespace().next().unwrap().parse().unwrap();
@@ -41,9 +41,9 @@ async fn a_room_with_a_certificate_speaks_tls_to_the_world() {
     room.running.stop(Signal::INT).await;
 
     // Half of a key pair is refused before anything is started.
-    let mut command = place.sabacc(&["up", "--listen", "127.0.0.1:0"]);
+    let mut command = harness.sabacc(&["up", "--listen", "127.0.0.1:0"]);
     command.env("SABACC_TLS_CERTIFICATE", &certificate);
-    let (status, said) = place.run(command).await;
+    let (status, said) = harness.run(command).await;
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("needs its key"), "{said}");
 }

@@ -59,10 +59,10 @@ fn hex(id: &[u8]) -> String {
 async fn one_trace_leads_from_the_edge_to_the_commit() {
     let collector = Collector::default();
     let endpoint = collector.listen().await;
-    let place = RoomHarness::new();
+    let harness = RoomHarness::new();
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())];
-    let mut room = place.up_with(&["--no-bots"], &variables).await;
-    let party = Party::new(&place, &room.url, 2).await;
+    let mut room = harness.up_with(&["--no-bots"], &variables).await;
+    let party = Party::new(&harness, &room.url, 2).await;
     let (guest, view) = party.turn().await;
     let request = IdMaker::system().request_id();
     let answer = party.act(guest, party.act_request(guest, &view, request)).await.unwrap();

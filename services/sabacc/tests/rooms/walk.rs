@@ -50,11 +50,11 @@ fn tree(folder: &str) -> PathBuf {
 /// Runs a verifier in another language on saved files; where its language is not installed, says so.
 /// Where all verifiers must be here (`REQUIRE_ALL_VERIFIERS`), that is a failure.
 #[expect(clippy::print_stdout, reason = "what is not checked is said")]
-async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command, words: &str) {
+async fn verifies(harness: &RoomHarness, probe: &[&str], mut verifier: Command, words: &str) {
     let is_here = Command::new(probe[0]).args(&probe[1..]).output();
     if is_here.is_ok_and(|output| output.status.success()) {
         verifier.env_remove("SABACC_SWEEP");
-        let (status, said) = place.run(verifier).await;
+        let (status, said) = harness.run(verifier).await;
         assert_eq!(status.code(), Some(0), "{}: {said}", probe[0]);
         assert!(said.contains("proved") && said.contains(words), "{said}");
         return;
@@ -66,16 +66,16 @@ async fn verifies(place: &RoomHarness, probe: &[&str], mut verifier: Command, wo
 }
 
 /// Checks saved files with our own program, in Python, and with the saved page's own script.
-async fn everybody_verifies(place: &RoomHarness, keys: &Path, page: &Path, bundle: &Path) {
-    everybody_says(place, [keys, page, bundle], "").await;
+async fn everybody_verifies(harness: &RoomHarness, keys: &Path, page: &Path, bundle: &Path) {
+    everybody_says(harness, [keys, page, bundle], "").await;
 }
 
 /// The same, where each says these words too. `files`: keys, page, bundle.
-pub(crate) async fn everybody_says(place: &RoomHarness, files: [&Path; 3], words: &str) {
+pub(crate) async fn everybody_says(harness: &RoomHarness, files: [&Path; 3], words: &str) {
     let [keys, page, bundle] = files;
     let mut ours = program("sabacc");
-    ours.arg("verify").arg(bundle).arg("--keys").arg(keys).current_dir(place.path());
-    let (status, said) = place.run(ours).await;
+    ours.arg("verify").arg(bundle).arg("--keys").arg(keys).current_dir(harness.path());
+    let (status, said) = harness.run(ours).await;
     assert_eq!(status.code(), Some(0), "{said}");
     for part in ["rules: variant = \"dice\", ", "settings: action_seconds = "] {
         assert!(said.contains(part), "no `{part}`:\n{said}");
@@ -84,24 +84,24 @@ pub(crate) async fn everybody_says(place: &RoomHarness, files: [&Path; 3], words
     let mut python = Command::new("python3");
     python.args(["-B", "-m", "verify"]).arg(bundle).arg("--keys").arg(keys);
     python.current_dir(tree("tests"));
-    verifies(place, &["python3", "-c", "import cryptography"], python, words).await;
+    verifies(harness, &["python3", "-c", "import cryptography"], python, words).await;
     let script = tree("crates/audit/verify/test/saved.mjs");
     let mut node = Command::new("node");
     node.args([script.as_os_str(), page.as_os_str(), keys.as_os_str(), bundle.as_os_str()]);
-    verifies(place, &["node", "--version"], node, words).await;
+    verifies(harness, &["node", "--version"], node, words).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn somebody_without_our_programs_checks_a_hand() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--thinking", "0"]).await;
-    let guest = Guest::new(&place, &room.url).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--thinking", "0"]).await;
+    let guest = Guest::new(&harness, &room.url).await;
     let (table, hand_no) = over(&room, &guest).await;
     let saved = ["saved-keys.txt", "saved-verify.html", "saved-hand.sabacc"];
-    let [keys, page, bundle] = saved.map(|name| place.path().join(name));
+    let [keys, page, bundle] = saved.map(|name| harness.path().join(name));
     let got = save(&room.url, "/keys.txt", &keys).await;
     assert!(got.head.contains("content-type: text/plain; charset=utf-8"), "{}", got.head);
-    let published = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+    let published = std::fs::read_to_string(harness.data().join("keys.txt")).unwrap();
     let given = String::from_utf8(got.body).unwrap();
     assert!(published.lines().filter(|line| !line.starts_with('#')).eq(given.lines()), "{given}");
     let got = save(&room.url, "/verify.html", &page).await;
@@ -120,21 +120,21 @@ async fn somebody_without_our_programs_checks_a_hand() {
         assert_eq!(ask(&room.url, method, &path).await.status, status, "{method} {path}");
     }
     room.running.stop(Signal::INT).await;
-    everybody_verifies(&place, &keys, &page, &bundle).await;
+    everybody_verifies(&harness, &keys, &page, &bundle).await;
 }
 
 /// Of a hand in play nothing is given to anybody.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_in_play_is_no_public_file() {
-    let place = RoomHarness::new();
-    let mut room = place.up(&["--no-bots"]).await;
-    let mut party = Party::new(&place, &room.url, 2).await;
+    let harness = RoomHarness::new();
+    let mut room = harness.up(&["--no-bots"]).await;
+    let mut party = Party::new(&harness, &room.url, 2).await;
     let (_, view) = party.turn().await;
     let path = format!("/hands/{}/{}.sabacc", party.table, view.hand_no);
     let refused = ask(&room.url, "GET", &path).await;
     let words = String::from_utf8_lossy(&refused.body).into_owned();
     assert!(refused.status == 409 && words.contains("in play"), "{}: {words}", refused.status);
-    party.close(&place).await;
+    party.close(&harness).await;
     assert_eq!(ask(&room.url, "GET", &path).await.status, 200, "it is public once it has ended");
     room.running.stop(Signal::INT).await;
 }

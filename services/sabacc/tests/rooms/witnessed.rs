@@ -42,24 +42,24 @@ pub(crate) struct WitnessProgram {
 
 impl WitnessProgram {
     /// Starts a witness of the room's logs, which its services are to be given before they start.
-    pub(crate) async fn start(place: &RoomHarness) -> WitnessProgram {
-        WitnessProgram::start_at(place, testkit::free_port().unwrap()).await
+    pub(crate) async fn start(harness: &RoomHarness) -> WitnessProgram {
+        WitnessProgram::start_at(harness, testkit::free_port().unwrap()).await
     }
 
-    async fn start_at(place: &RoomHarness, port: u16) -> WitnessProgram {
+    async fn start_at(harness: &RoomHarness, port: u16) -> WitnessProgram {
         let mut command = program("sabacc");
         command.env_remove(PLAYER_CALLS).env_remove(EXEMPT_LOOPBACK);
-        command.arg("witness").arg("--key").arg(place.path().join("witness.pem"));
+        command.arg("witness").arg("--key").arg(harness.path().join("witness.pem"));
         command.args(["--listen", &format!("127.0.0.1:{port}"), "--name", "elsewhere.example/w1"]);
-        command.arg("--logs").arg(place.data().join("keys.txt"));
-        let running = place.spawn(command);
+        command.arg("--logs").arg(harness.data().join("keys.txt"));
+        let running = harness.spawn(command);
         let listening = poll_until(|| {
             let said = running.output();
             let key = said.lines().find(|line| line.starts_with("elsewhere.example/w1+"))?;
             said.contains("listening at").then(|| key.to_owned())
         });
         let Some(key) = listening.await else { panic!("no witness:\n{}", running.output()) };
-        std::fs::write(place.path().join("witness-keys.txt"), format!("{key}\n")).unwrap();
+        std::fs::write(harness.path().join("witness-keys.txt"), format!("{key}\n")).unwrap();
         WitnessProgram { running, port, key }
     }
 
@@ -128,11 +128,11 @@ pub(crate) async fn verify(
     files: &[PathBuf],
     options: &[&str],
 ) -> (i32, String) {
-    let place = &apart.harness;
+    let harness = &apart.harness;
     let mut command = program("sabacc");
-    command.arg("verify").arg("--keys").arg(place.data().join("keys.txt")).args(options);
-    command.args(files).current_dir(place.path());
-    let (status, said) = place.run(command).await;
+    command.arg("verify").arg("--keys").arg(harness.data().join("keys.txt")).args(options);
+    command.args(files).current_dir(harness.path());
+    let (status, said) = harness.run(command).await;
     (status.code().unwrap(), said)
 }
 

@@ -22,18 +22,18 @@ use crate::tables::{fill_tables, sql};
 
 const OTHER: (Role, &str) = (Role::Operator, "boss");
 
-fn seconds(house: &Harness<PgStore>, ahead: u64) -> Option<Timestamp> {
-    let at = house.clock.now() / 1_000_000 + ahead;
+fn seconds(harness: &Harness<PgStore>, ahead: u64) -> Option<Timestamp> {
+    let at = harness.clock.now() / 1_000_000 + ahead;
     Some(Timestamp { seconds: i64::try_from(at).unwrap(), nanos: 0 })
 }
 
-fn hold_request(house: &Harness<PgStore>, n: u64, amount: u64) -> pb::PlaceHoldRequest {
+fn hold_request(harness: &Harness<PgStore>, n: u64, amount: u64) -> pb::PlaceHoldRequest {
     pb::PlaceHoldRequest {
         request_id: bytes(id(n).0),
         account: own(0).to_string(),
         to: seat(0).to_string(),
         amount,
-        expires_at: seconds(house, 60),
+        expires_at: seconds(harness, 60),
     }
 }
 
@@ -55,11 +55,11 @@ async fn account(api: &Api, n: u8) -> pb::GetAccountResponse {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_held_is_captured_released_or_expires() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     for n in 100..104 {
-        api.place_hold(by(SERVICE, hold_request(&house, n, 10))).await.unwrap();
+        api.place_hold(by(SERVICE, hold_request(&harness, n, 10))).await.unwrap();
     }
-    let again = api.place_hold(by(SERVICE, hold_request(&house, 100, 11))).await;
+    let again = api.place_hold(by(SERVICE, hold_request(&harness, 100, 11))).await;
     check(again, Code::AlreadyExists, ErrorReason::RequestIdReused, None);
     assert_eq!(
         (account(&api, 0).await.balance_credits, account(&api, 0).await.held_credits),
@@ -87,7 +87,7 @@ async fn what_is_held_is_captured_released_or_expires() {
     );
 
     // No request comes: the wallet ends the holds by a timer.
-    house.clock.forward(Duration::from_secs(61));
+    harness.clock.forward(Duration::from_secs(61));
     while hold_of(&api, 103).await.2 == pb::HoldState::Pending {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -96,12 +96,12 @@ async fn what_is_held_is_captured_released_or_expires() {
     let never = pb::GetHoldRequest { hold_id: bytes(id(999).0) };
     let never = api.get_hold(by(SERVICE, never)).await;
     check(never, Code::NotFound, ErrorReason::HoldUnknown, None);
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let set = |n, day| pb::SetLimitsRequest {
@@ -120,12 +120,12 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     assert_eq!(looser.now.unwrap().day, Some(45));
     assert!(looser.later.is_some() && looser.later_time.is_some());
     // A repeated request for the same limits is answered, not recorded, and delays nothing.
-    let size = house.size().await;
-    house.clock.forward(Duration::from_secs(60));
+    let size = harness.size().await;
+    harness.clock.forward(Duration::from_secs(60));
     for n in 120..125 {
         assert_eq!(api.set_limits(by(me, set(n, None))).await.unwrap().into_inner(), looser);
     }
-    assert_eq!(house.size().await, size);
+    assert_eq!(harness.size().await, size);
     let of_operator = pb::SetLimitsRequest {
         player_id: player(0).to_string(),
         limits: Some(pb::Limits { week: Some(1000), ..Default::default() }),
@@ -137,18 +137,18 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     assert_eq!(limits.own_limits.unwrap(), looser);
     assert_eq!(limits.operator_limits.unwrap().now.unwrap().week, Some(1000));
     assert_eq!(limits.used.unwrap().day, Some(45));
-    house.is_sound().await;
+    harness.is_sound().await;
 
-    house.clock.forward(Duration::from_secs(24 * 3600 + 1));
+    harness.clock.forward(Duration::from_secs(24 * 3600 + 1));
     api.buy_in(by(SERVICE, buy_in_request(105, 0, 6))).await.unwrap();
     let again = api.set_limits(by(me, set(103, None))).await.unwrap().into_inner();
     assert_eq!(again, looser, "the first answer");
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let exclude = |n, until| pb::ExcludeRequest {
@@ -156,14 +156,14 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
         player_id: String::new(),
         end_time: until,
     };
-    let until = seconds(&house, 3600);
+    let until = seconds(&harness, 3600);
     let kept = api.exclude(by(me, exclude(100, until))).await.unwrap().into_inner();
     assert_eq!(kept.end_time, until);
     assert_eq!(account(&api, 0).await.exclusion_end_time, until);
     let refused = api.buy_in(by(SERVICE, buy_in_request(101, 0, 1))).await;
     let name = Some(("refusal", "EXCLUDED"));
     check(refused, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
-    let shorter = api.exclude(by(me, exclude(102, seconds(&house, 60)))).await;
+    let shorter = api.exclude(by(me, exclude(102, seconds(&harness, 60)))).await;
     let name = Some(("refusal", "EXCLUSION_SHORTER"));
     check(shorter, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
     let out = pb::CashOutRequest {
@@ -174,18 +174,18 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
         to_suspense: false,
     };
     api.cash_out(by(SERVICE, out)).await.unwrap();
-    house.clock.forward(Duration::from_secs(3601));
+    harness.clock.forward(Duration::from_secs(3601));
     assert_eq!(account(&api, 0).await.exclusion_end_time, None);
     api.buy_in(by(SERVICE, buy_in_request(104, 0, 1))).await.unwrap();
     let good = api.exclude(by(me, exclude(105, None))).await.unwrap().into_inner();
     assert_eq!(good.end_time, None);
     assert!(account(&api, 0).await.exclusion_end_time.is_some());
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_operators_set_an_account_right() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let propose = |n, amount| pb::ProposeAdjustmentRequest {
         request_id: id(n).to_string(),
         account: own(0).to_string(),
@@ -238,17 +238,17 @@ async fn two_operators_set_an_account_right() {
     assert!(!proposed.contains(&other.adjustment_id));
     let left = api.list_adjustments(by(OTHER, list(0, ""))).await.unwrap().into_inner();
     assert_eq!(left.adjustments.len(), 2);
-    assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (55, 40));
-    house.is_sound().await;
+    assert_eq!((harness.balance(own(0)).await, harness.balance(seat(0)).await), (55, 40));
+    harness.is_sound().await;
 }
 
 /// A change of the tables changes neither the pending adjustments nor the holds that callers are
 /// shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_and_what_holds_is_what_the_ledger_says() {
-    let (house, url) = Harness::over_postgres("shown").await;
-    fill_tables(&house).await;
-    let api = house.api();
+    let (harness, url) = Harness::over_postgres("shown").await;
+    fill_tables(&harness).await;
+    let api = harness.api();
     sql(
         &url,
         "UPDATE adjustments SET amount = 1, proposed_by = 'x' WHERE state = 1; \
@@ -279,7 +279,7 @@ fn no<T: std::fmt::Debug>(answer: Result<Response<T>, Status>) -> Status {
 }
 
 /// Requests that are refused whatever the balances are.
-async fn refused_in_themselves(house: &Harness<PgStore>, api: &Api) -> Vec<Status> {
+async fn refused_in_themselves(harness: &Harness<PgStore>, api: &Api) -> Vec<Status> {
     let many: Vec<_> = (0..65).map(|n| (seat(n), 1)).collect();
     let transfers: &[&[(Account, i64)]] = &[
         &[(seat(0), -1)],
@@ -296,7 +296,7 @@ async fn refused_in_themselves(house: &Harness<PgStore>, api: &Api) -> Vec<Statu
     let blank = pb::IssueRequest { reason: " ".into(), ..issue_request(210, 0, 1) };
     refused.push(no(api.issue(by(OPERATOR, blank)).await));
     let past = Some(Timestamp { seconds: 1, nanos: 0 });
-    let past = pb::PlaceHoldRequest { expires_at: past, ..hold_request(house, 211, 1) };
+    let past = pb::PlaceHoldRequest { expires_at: past, ..hold_request(harness, 211, 1) };
     refused.push(no(api.place_hold(by(SERVICE, past)).await));
     refused
 }
@@ -333,8 +333,8 @@ async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
 /// Every refusal has its name in the API: first faults of the request, then faults by state.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_refusal_has_its_name() {
-    let (house, api) = given().await;
-    house.execute_until_answered(crate::harness::open(5)).await.unwrap();
+    let (harness, api) = given().await;
+    harness.execute_until_answered(crate::harness::open(5)).await.unwrap();
     let (request_id, player_id) = (id(100).to_string(), player(5).to_string());
     let close = pb::CloseAccountRequest { request_id, player_id, reason: "a test".into() };
     api.close_account(by(OPERATOR, close)).await.unwrap();
@@ -342,9 +342,9 @@ async fn every_refusal_has_its_name() {
     let freeze = pb::FreezeAccountRequest { request_id, player_id, reason: "a test".into() };
     api.freeze_account(by(OPERATOR, freeze)).await.unwrap();
     assert!(account(&api, 5).await.closed && account(&api, 1).await.frozen);
-    api.place_hold(by(SERVICE, hold_request(&house, 102, 10))).await.unwrap();
+    api.place_hold(by(SERVICE, hold_request(&harness, 102, 10))).await.unwrap();
 
-    let mut answers = refused_in_themselves(&house, &api).await;
+    let mut answers = refused_in_themselves(&harness, &api).await;
     answers.extend(refused_as_things_stand(&api).await);
     let named = |status: &Status| {
         let info = status.get_details_error_info().expect("every error of ours has one");
@@ -368,12 +368,12 @@ async fn every_refusal_has_its_name() {
     let mut sorted = found.clone();
     sorted.sort_by_key(|name| pb::Refusal::from_str_name(name).map(i32::from));
     assert_eq!(sorted, expected);
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_accounts_are_opened_at_once() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let players: Vec<_> = (0..=200).map(|n| player(n).to_string()).collect();
     let open =
         |n, player_ids| pb::OpenAccountsRequest { request_id: id(n).to_string(), player_ids };
@@ -386,5 +386,5 @@ async fn many_accounts_are_opened_at_once() {
     let twice = open(102, vec![player(7).to_string(); 2]);
     let twice = api.open_accounts(by(OPERATOR, twice)).await;
     check(twice, Code::InvalidArgument, ErrorReason::BadField, None);
-    house.is_sound().await;
+    harness.is_sound().await;
 }

@@ -59,13 +59,13 @@ pub(crate) fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::Settl
 
 /// Players 0 and 1 with 100 credits each, 40 of them at the table.
 pub(crate) async fn given() -> (Harness<PgStore>, Api) {
-    let (house, _) = Harness::over_postgres("api").await;
-    house.open_accounts(2, 100).await;
-    let api = house.api();
+    let (harness, _) = Harness::over_postgres("api").await;
+    harness.open_accounts(2, 100).await;
+    let api = harness.api();
     for n in 0..2 {
         api.buy_in(by(SERVICE, buy_in_request(u64::from(n), n, 40))).await.expect("they can pay");
     }
-    (house, api)
+    (harness, api)
 }
 
 pub(crate) fn check<T: std::fmt::Debug>(
@@ -84,7 +84,7 @@ pub(crate) fn check<T: std::fmt::Debug>(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_from_opening_to_statement() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let open = pb::OpenAccountRequest {
@@ -127,12 +127,12 @@ async fn an_account_from_opening_to_statement() {
         }
     }
     assert_eq!(amounts, [(100, 100), (-40, 60), (25, 85), (-5, 80)]);
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_is_settled_under_its_own_id() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let hand = settle_request(60, &[(seat(0), -10), (seat(1), 9), (Account::Rake, 1)]);
     let settled = api.settle(by(SERVICE, hand.clone())).await.unwrap().into_inner();
     assert_eq!(api.settle(by(SERVICE, hand)).await.unwrap().into_inner(), settled);
@@ -142,7 +142,7 @@ async fn a_hand_is_settled_under_its_own_id() {
     // A repeat that names whoever won and lost nothing is the same request, and changes no record.
     let same = settle_request(61, &[(seat(0), 0), (seat(1), 0)]);
     assert_eq!(api.settle(by(SERVICE, same)).await.unwrap().into_inner(), next);
-    assert_eq!(house.size().await, next.position + 1);
+    assert_eq!(harness.size().await, next.position + 1);
     let balance = |account: Account| {
         let ask = pb::GetBalanceRequest { account: account.to_string(), as_of: None };
         api.get_balance(by(SERVICE, ask))
@@ -158,8 +158,8 @@ async fn a_hand_is_settled_under_its_own_id() {
         to_suspense: false,
     };
     api.cash_out(by(SERVICE, cash_out)).await.unwrap();
-    assert_eq!((house.balance(own(1)).await, house.balance(seat(1)).await), (109, 0));
-    house.is_sound().await;
+    assert_eq!((harness.balance(own(1)).await, harness.balance(seat(1)).await), (109, 0));
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

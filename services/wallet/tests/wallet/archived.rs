@@ -51,13 +51,13 @@ async fn count_rows(url: &str) -> i64 {
 /// ARCHITECTURE.md §2.11.
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_and_adjustments_are_the_same_after_a_cut() {
-    let (house, url) = Harness::over_postgres("archived_past").await;
-    fill_tables(&house).await;
+    let (harness, url) = Harness::over_postgres("archived_past").await;
+    fill_tables(&harness).await;
     for n in 0..20 {
-        house.clock.set(BEGIN + n * MINUTE / 4);
-        house.execute_until_answered(issue(100 + n, 0, 1)).await.unwrap();
+        harness.clock.set(BEGIN + n * MINUTE / 4);
+        harness.execute_until_answered(issue(100 + n, 0, 1)).await.unwrap();
     }
-    let store = house.stop().await;
+    let store = harness.stop().await;
     let before = Past::read(&store, &url).await;
     assert!(before.statements.iter().flatten().all(|line| line.transfer.is_some()));
     assert!(before.sizes.windows(2).all(|pair| pair[0] <= pair[1]), "{:?}", before.sizes);

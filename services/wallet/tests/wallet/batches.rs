@@ -58,9 +58,9 @@ fn refusal(result: &Result<u64, pb::Refused>) -> pb::Refusal {
 /// Request ids of people are checked in a batch as in a single call.
 #[tokio::test]
 async fn an_operator_sends_no_derived_id_in_a_batch() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(1, 100).await;
-    let api = house.api();
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(1, 100).await;
+    let api = harness.api();
     let mut derived: [u8; 16] = id(1).0;
     derived[6] = 0x80 | (derived[6] & 0x0f);
     derived[8] = 0x80 | (derived[8] & 0x3f);
@@ -72,14 +72,14 @@ async fn an_operator_sends_no_derived_id_in_a_batch() {
     let Some(Outcome::Refused(refused)) = &results[0].outcome else { panic!("{results:?}") };
     assert_eq!(refused.reason(), ErrorReason::BadField, "{refused:?}");
     assert!(matches!(results[1].outcome, Some(Outcome::Position(_))), "{results:?}");
-    assert_eq!(house.balance(own(0)).await, 102);
+    assert_eq!(harness.balance(own(0)).await, 102);
 }
 
 #[tokio::test]
 async fn each_transfer_of_a_batch_has_its_own_result() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(3, 100).await;
-    let api = house.api();
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(3, 100).await;
+    let api = harness.api();
     let bad = pb::Transfer { transfer_id: vec![1; 3], ..bring(3, 2, 1) };
     let batch = vec![
         bring(1, 0, 60),
@@ -98,12 +98,12 @@ async fn each_transfer_of_a_batch_has_its_own_result() {
     assert_eq!(first[5].as_ref().unwrap_err().reason(), ErrorReason::RequestIdReused);
     assert!(first[3].is_ok() && first[6].is_ok(), "{first:?}");
     assert_eq!(first[7].as_ref().unwrap_err().reason(), ErrorReason::BadField, "an operator's");
-    let books = house.log_content().await;
+    let books = harness.log_content().await;
     assert_eq!((books.balance(own(0)), books.balance(seat(0))), (50, 0));
     let again = post(&api, batch).await;
     assert_eq!(again[0], first[0]);
     assert_eq!((&again[3], &again[6]), (&first[3], &first[6]));
-    assert_eq!(house.log_content().await, books, "a repeat changes nothing");
+    assert_eq!(harness.log_content().await, books, "a repeat changes nothing");
     let issue = vec![transfer(6, Issue, &[(Account::Issuance, -1), (own(0), 1)])];
     let request = pb::PostBatchRequest { transfers: issue };
     let issued = api.post_batch(by(OPERATOR, request)).await.unwrap().into_inner();
@@ -112,10 +112,10 @@ async fn each_transfer_of_a_batch_has_its_own_result() {
 
 #[tokio::test]
 async fn what_is_linked_is_posted_whole_or_not_at_all() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(3, 100).await;
-    let api = house.api();
-    let before = house.log_content().await;
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(3, 100).await;
+    let api = harness.api();
+    let before = harness.log_content().await;
     // The second transfer needs the first; the third fails. None of the three happens, nor are
     // their seats opened. The fourth is independent.
     let batch = vec![
@@ -129,7 +129,7 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     assert_eq!(refusal(&results[1]), pb::Refusal::LinkedRefused);
     assert_eq!(refusal(&results[2]), pb::Refusal::InsufficientCredits);
     assert!(results[3].is_ok());
-    let books = house.log_content().await;
+    let books = harness.log_content().await;
     assert_eq!(books.ledger.account(&seat(0)), None);
     assert_eq!(books.ledger.accounts().len(), before.ledger.accounts().len() + 1);
     // The same ids, once the batch can be carried out.
@@ -141,7 +141,7 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     let results = post(&api, batch.clone()).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(post(&api, batch).await, results);
-    let books = house.log_content().await;
+    let books = harness.log_content().await;
     assert_eq!(books.balance(Account::CarriedPot(TABLE)), 60);
     // A bad transfer refuses its own group alone.
     let bad = pb::Transfer { kind: 99, ..bring(6, 1, 1) };
@@ -150,16 +150,16 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     assert!(results[0].is_ok() && results[3].is_ok());
     assert_eq!(refusal(&results[1]), pb::Refusal::LinkedRefused);
     assert_eq!(results[2].as_ref().unwrap_err().reason(), ErrorReason::BadField);
-    let again = Harness::open(house.stop().await).await;
+    let again = Harness::open(harness.stop().await).await;
     assert_eq!(again.balance(seat(2)).await, 7);
 }
 
 /// ARCHITECTURE.md §7.3.
 #[tokio::test]
 async fn a_batch_has_1_to_1000_transfers_and_ends_its_last_group() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(1, 10_000).await;
-    let api = house.api();
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(1, 10_000).await;
+    let api = harness.api();
     let many = |count: u64| (0..count).map(|n| bring(n, 0, 1)).collect::<Vec<_>>();
     for transfers in [Vec::new(), many(1001), vec![linked(bring(1, 0, 1))]] {
         let answer = api.post_batch(by(SERVICE, pb::PostBatchRequest { transfers })).await;
@@ -167,11 +167,11 @@ async fn a_batch_has_1_to_1000_transfers_and_ends_its_last_group() {
     }
     let results = post(&api, many(1000)).await;
     assert!(results.iter().all(Result::is_ok));
-    assert_eq!(house.balance(seat(0)).await, 1000);
+    assert_eq!(harness.balance(seat(0)).await, 1000);
     let whole: Vec<_> = (2000..3000).map(|n| linked(bring(n, 0, 1))).collect();
     let mut whole = whole;
     whole[999].linked = false;
     let results = post(&api, whole).await;
     assert!(results.iter().all(Result::is_ok));
-    assert_eq!(house.balance(seat(0)).await, 2000);
+    assert_eq!(harness.balance(seat(0)).await, 2000);
 }

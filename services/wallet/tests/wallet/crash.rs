@@ -18,18 +18,18 @@ use crate::harness::{
 
 #[tokio::test]
 async fn a_restart_changes_nothing() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(3, 1000).await;
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(3, 1000).await;
     for n in 0..3 {
-        house.execute(buy_in(u64::from(n), n, 400)).await.unwrap();
+        harness.execute(buy_in(u64::from(n), n, 400)).await.unwrap();
     }
     let pot = Account::SabaccPot(TABLE);
     let hand = [(seat(0), -50), (seat(1), 35), (pot, 10), (Account::Rake, 5)];
-    house.execute(settle(10, &hand)).await.unwrap();
-    house.execute(settle(11, &[])).await.unwrap();
-    house.execute(cash_out(12, 0, 350)).await.unwrap();
-    let live = house.log_content().await;
-    let store = house.stop().await;
+    harness.execute(settle(10, &hand)).await.unwrap();
+    harness.execute(settle(11, &[])).await.unwrap();
+    harness.execute(cash_out(12, 0, 350)).await.unwrap();
+    let live = harness.log_content().await;
+    let store = harness.stop().await;
     let again = Harness::open(store).await;
     assert_eq!(again.log_content().await, live);
     let rest = [own(0), own(1), seat(0), seat(1), pot, Account::Rake];
@@ -50,32 +50,32 @@ async fn outcomes_that_nobody_knew_are_found_out() {
         Fault::InDoubtWrittenLate,
         Fault::Unavailable,
     ] {
-        let house = Harness::open(MemStore::new()).await;
-        house.open_accounts(1, 100).await;
-        house.store.inject(fault);
-        let answer = house.execute_until_answered(buy_in(7, 0, 60)).await;
+        let harness = Harness::open(MemStore::new()).await;
+        harness.open_accounts(1, 100).await;
+        harness.store.inject(fault);
+        let answer = harness.execute_until_answered(buy_in(7, 0, 60)).await;
         assert!(answer.is_ok(), "{fault:?}: {answer:?}");
-        assert_eq!(house.execute_until_answered(buy_in(7, 0, 60)).await, answer, "{fault:?}");
+        assert_eq!(harness.execute_until_answered(buy_in(7, 0, 60)).await, answer, "{fault:?}");
         assert_eq!(
-            (house.balance(own(0)).await, house.balance(seat(0)).await),
+            (harness.balance(own(0)).await, harness.balance(seat(0)).await),
             (40, 60),
             "{fault:?}"
         );
-        let live = house.log_content().await;
-        let again = Harness::open(house.stop().await).await;
+        let live = harness.log_content().await;
+        let again = Harness::open(harness.stop().await).await;
         assert_eq!(again.log_content().await, live, "{fault:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_log_is_read_again_and_nothing_in_flight_is_believed() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(20, 100).await;
-    house.store.inject(Fault::Delay(Duration::from_millis(5)));
-    house.store.inject(Fault::LoseOwnership);
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(20, 100).await;
+    harness.store.inject(Fault::Delay(Duration::from_millis(5)));
+    harness.store.inject(Fault::LoseOwnership);
     let mut callers = JoinSet::new();
     for n in 0..20 {
-        let wallet = house.wallet.clone();
+        let wallet = harness.wallet.clone();
         callers.spawn(async move {
             tokio::time::sleep(Duration::from_millis(u64::from(n))).await;
             (n, wallet.execute(buy_in(u64::from(n), n, 70), test_author()).await)
@@ -85,40 +85,40 @@ async fn a_lost_log_is_read_again_and_nothing_in_flight_is_believed() {
     let unknown = answers.iter().filter(|(_, a)| *a == Err(WalletError::Unavailable)).count();
     assert!((1..20).contains(&unknown), "{answers:?}");
     for (n, before) in answers {
-        let after = house.execute_until_answered(buy_in(u64::from(n), n, 70)).await;
+        let after = harness.execute_until_answered(buy_in(u64::from(n), n, 70)).await;
         assert!(after.is_ok());
         if before.is_ok() {
             assert_eq!(after, before, "what was acknowledged stays");
         }
-        assert_eq!((house.balance(own(n)).await, house.balance(seat(n)).await), (30, 70));
+        assert_eq!((harness.balance(own(n)).await, harness.balance(seat(n)).await), (30, 70));
     }
-    let live = house.log_content().await;
-    let again = Harness::open(house.stop().await).await;
+    let live = harness.log_content().await;
+    let again = Harness::open(harness.stop().await).await;
     assert_eq!(again.log_content().await, live);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_could_not_be_written_is_given_back() {
     let limits = QueueLimits::default();
-    let house = Harness::open_with(MemStore::new(), limits, Duration::from_millis(50)).await;
-    house.open_accounts(1, 100).await;
-    house.store.set_down(true);
-    assert_eq!(house.execute(buy_in(1, 0, 100)).await, Err(WalletError::Unavailable));
-    house.store.set_down(false);
-    assert!(house.execute_until_answered(buy_in(2, 0, 100)).await.is_ok());
-    assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (0, 100));
+    let harness = Harness::open_with(MemStore::new(), limits, Duration::from_millis(50)).await;
+    harness.open_accounts(1, 100).await;
+    harness.store.set_down(true);
+    assert_eq!(harness.execute(buy_in(1, 0, 100)).await, Err(WalletError::Unavailable));
+    harness.store.set_down(false);
+    assert!(harness.execute_until_answered(buy_in(2, 0, 100)).await.is_ok());
+    assert_eq!((harness.balance(own(0)).await, harness.balance(seat(0)).await), (0, 100));
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_the_log_is_another_s_everybody_gets_unavailable() {
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(1, 100).await;
-    let clock = house.clock.clock();
-    let intruder = opener(house.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
-    house.store.inject(Fault::Delay(Duration::ZERO));
-    assert_eq!(house.execute(buy_in(1, 0, 10)).await, Err(WalletError::Unavailable));
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(1, 100).await;
+    let clock = harness.clock.clock();
+    let intruder = opener(harness.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
+    harness.store.inject(Fault::Delay(Duration::ZERO));
+    assert_eq!(harness.execute(buy_in(1, 0, 10)).await, Err(WalletError::Unavailable));
     intruder.close().await;
-    assert!(house.execute_until_answered(buy_in(1, 0, 10)).await.is_ok());
+    assert!(harness.execute_until_answered(buy_in(1, 0, 10)).await.is_ok());
 }
 
 #[tokio::test]
@@ -149,16 +149,16 @@ async fn a_log_of_somebody_else_is_not_served() {
 
 #[tokio::test]
 async fn stopping_finishes_what_was_accepted() {
-    let house = Harness::open(MemStore::new()).await;
-    house.execute(open(0)).await.unwrap();
+    let harness = Harness::open(MemStore::new()).await;
+    harness.execute(open(0)).await.unwrap();
     let mut callers = JoinSet::new();
     for n in 0..50 {
-        let wallet = house.wallet.clone();
+        let wallet = harness.wallet.clone();
         callers.spawn(async move { wallet.execute(issue(n, 0, 1), test_author()).await });
     }
     tokio::task::yield_now().await;
-    let wallet = house.wallet.clone();
-    let store = house.stop().await;
+    let wallet = harness.wallet.clone();
+    let store = harness.stop().await;
     let accepted = callers.join_all().await.iter().filter(|answer| answer.is_ok()).count();
     assert_eq!(wallet.execute(issue(99, 0, 1), test_author()).await, Err(WalletError::Unavailable));
     let again = Harness::open(store).await;
@@ -169,20 +169,20 @@ async fn stopping_finishes_what_was_accepted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_on_its_way_holds_no_command_back() {
     let slow = Duration::from_secs(2);
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(1, 100).await;
-    house.store.set_fence_delay(slow);
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(1, 100).await;
+    harness.store.set_fence_delay(slow);
     let looks = [0, 1].map(|_| {
-        let wallet = house.wallet.clone();
+        let wallet = harness.wallet.clone();
         tokio::spawn(
             async move { wallet.player_limits(vec![player(0)]).await.map(|seen| seen.len()) },
         )
     });
     tokio::time::sleep(slow / 10).await;
-    let (before, began) = (house.store.appends(), tokio::time::Instant::now());
-    let wallet = house.wallet.clone();
+    let (before, began) = (harness.store.appends(), tokio::time::Instant::now());
+    let wallet = harness.wallet.clone();
     let bought = tokio::spawn(async move { wallet.execute(buy_in(1, 0, 10), test_author()).await });
-    while house.store.appends() == before {
+    while harness.store.appends() == before {
         assert!(began.elapsed() < slow / 2, "it waits for the looks");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -196,25 +196,25 @@ async fn a_look_on_its_way_holds_no_command_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_odd_request_id_holds_nobody_else_up() {
     let slow = Duration::from_secs(4);
-    let house = Harness::open(MemStore::new()).await;
-    house.open_accounts(1, 100).await;
-    house.store.set_read_delay(slow);
+    let harness = Harness::open(MemStore::new()).await;
+    harness.open_accounts(1, 100).await;
+    harness.store.set_read_delay(slow);
     let odd = |n| {
         let mut id = id(n);
         id.0[6] = 0x40;
         Request::new(id, Command::OpenAccount(player(u8::try_from(n).unwrap())))
     };
     let ask = |request| {
-        let wallet = house.wallet.clone();
+        let wallet = harness.wallet.clone();
         tokio::spawn(async move { wallet.execute(request, test_author()).await })
     };
     let began = tokio::time::Instant::now();
     let looked_up = [ask(odd(7)), ask(odd(8))];
     tokio::time::sleep(slow / 10).await;
     assert_eq!(ask(odd(7)).await.unwrap(), Err(WalletError::Unavailable), "it is looked up");
-    house.execute(buy_in(1, 0, 10)).await.unwrap();
+    harness.execute(buy_in(1, 0, 10)).await.unwrap();
     assert!(began.elapsed() < slow / 2, "it waits for the others' ids");
-    let before = house.size().await;
+    let before = harness.size().await;
     let mut positions = Vec::new();
     for asked in looked_up {
         positions.push(asked.await.unwrap().unwrap().position);
@@ -222,5 +222,5 @@ async fn an_odd_request_id_holds_nobody_else_up() {
     assert!(began.elapsed() >= slow);
     let again = ask(odd(7)).await.unwrap().unwrap();
     assert_eq!(again.position, positions[0], "a repeat has its first answer");
-    assert_eq!(house.size().await, before + 2, "each is written once");
+    assert_eq!(harness.size().await, before + 2, "each is written once");
 }

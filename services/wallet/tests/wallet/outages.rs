@@ -44,12 +44,12 @@ fn player_requests(n: u8) -> Vec<Request> {
 
 /// Repeats every player's requests until they are answered, during `trouble`. Returns the answers.
 async fn under_load(
-    house: &Harness<PgStore>,
+    harness: &Harness<PgStore>,
     trouble: impl Future<Output = ()>,
 ) -> BTreeMap<u8, Vec<Answer>> {
     let mut callers = JoinSet::new();
     for n in 0..PLAYERS {
-        let wallet = house.wallet.clone();
+        let wallet = harness.wallet.clone();
         callers.spawn(async move {
             let mut answers = Vec::new();
             for request in player_requests(n) {
@@ -65,25 +65,25 @@ async fn under_load(
 
 /// Checks that every request is recorded once, that repeats get the same answers, and that the
 /// tables agree.
-async fn check_each_recorded_once(house: &Harness<PgStore>, answers: BTreeMap<u8, Vec<Answer>>) {
-    let books = house.log_content().await;
+async fn check_each_recorded_once(harness: &Harness<PgStore>, answers: BTreeMap<u8, Vec<Answer>>) {
+    let books = harness.log_content().await;
     for (n, answered) in answers {
         let lines: Vec<u64> =
             books.lines(own(n)).iter().skip(1).map(|(position, ..)| *position).collect();
         let positions: Vec<u64> = answered.iter().map(|done| done.position.0).collect();
         assert_eq!(lines, positions, "player {n}");
         for (request, first) in player_requests(n).into_iter().zip(answered) {
-            assert_eq!(house.execute_until_answered(request).await, Ok(first));
+            assert_eq!(harness.execute_until_answered(request).await, Ok(first));
         }
     }
-    assert_eq!(house.log_content().await, books, "repeats change nothing");
-    house.is_sound().await;
+    assert_eq!(harness.log_content().await, books, "repeats change nothing");
+    harness.is_sound().await;
 }
 
 /// Closes the database to all connections for each of `outages`, under load.
 async fn check_outages(name: &str, outages: &[Duration]) {
-    let (house, url) = Harness::over_postgres(name).await;
-    house.open_accounts(PLAYERS, 100).await;
+    let (harness, url) = Harness::over_postgres(name).await;
+    harness.open_accounts(PLAYERS, 100).await;
     let name = url.rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
     let other = url.replacen(&name, "postgres", 1);
     let trouble = async {
@@ -97,8 +97,8 @@ async fn check_outages(name: &str, outages: &[Duration]) {
             run_sql(&other, &format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS true")).await;
         }
     };
-    let answers = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, answers).await;
+    let answers = under_load(&harness, trouble).await;
+    check_each_recorded_once(&harness, answers).await;
 }
 
 /// Outages longer than the wallet retries a write.
@@ -115,24 +115,24 @@ async fn a_database_that_is_gone_for_a_minute() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_cut_again_and_again() {
-    let (house, url) = Harness::over_postgres("cut").await;
-    house.open_accounts(PLAYERS, 100).await;
+    let (harness, url) = Harness::over_postgres("cut").await;
+    harness.open_accounts(PLAYERS, 100).await;
     let trouble = async {
         for _ in 0..15 {
             tokio::time::sleep(Duration::from_millis(11)).await;
             run_sql(&url, CUT).await;
         }
     };
-    let answers = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, answers).await;
+    let answers = under_load(&harness, trouble).await;
+    check_each_recorded_once(&harness, answers).await;
 }
 
 /// The server ends the connection within COMMIT: the writes are undone, which the wallet only
 /// learns by asking.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_is_cut_within_commit() {
-    let (house, url) = Harness::over_postgres("commit").await;
-    house.open_accounts(PLAYERS, 100).await;
+    let (harness, url) = Harness::over_postgres("commit").await;
+    harness.open_accounts(PLAYERS, 100).await;
     let trap = "SET search_path = wallet; CREATE SEQUENCE commits; \
          CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
              IF nextval('wallet.commits') % 5 = 0 THEN \
@@ -145,8 +145,8 @@ async fn a_connection_that_is_cut_within_commit() {
         tokio::time::sleep(Duration::from_millis(300)).await;
         run_sql(&url, "DROP TRIGGER cut ON wallet.entries").await;
     };
-    let answers = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, answers).await;
+    let answers = under_load(&harness, trouble).await;
+    check_each_recorded_once(&harness, answers).await;
 }
 
 /// The connection is cut after COMMIT and before its answer: the writes stand, which the wallet
@@ -157,46 +157,46 @@ async fn a_connection_that_is_cut_after_commit() {
     let url = server.database("answer").await.expect("a fresh database");
     sabacc_wallet::repo::migrate(&url, None).await.expect("the schema can be made");
     let cutter = CuttingProxy::in_front_of(&url).await;
-    let house = Harness::over_database(&cutter.url, TestClock::new()).await;
-    house.open_accounts(PLAYERS, 100).await;
+    let harness = Harness::over_database(&cutter.url, TestClock::new()).await;
+    harness.open_accounts(PLAYERS, 100).await;
     let trouble = async {
         cutter.arm();
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert!(cutter.disarm() > 0, "answers were swallowed");
     };
-    let answers = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, answers).await;
+    let answers = under_load(&harness, trouble).await;
+    check_each_recorded_once(&harness, answers).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_disk_that_is_full_for_a_while() {
-    let (house, url) = Harness::over_postgres("full").await;
-    house.open_accounts(PLAYERS, 100).await;
+    let (harness, url) = Harness::over_postgres("full").await;
+    harness.open_accounts(PLAYERS, 100).await;
     let full = "SET search_path = wallet; \
          CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
              RAISE EXCEPTION 'could not extend file: No space left on device' \
                  USING ERRCODE = 'disk_full'; END $$; \
          CREATE TRIGGER full_disk BEFORE INSERT ON event_groups EXECUTE FUNCTION full_disk()";
-    let before = house.log_content().await;
+    let before = harness.log_content().await;
     run_sql(&url, full).await;
-    assert_eq!(house.execute(buy_in(9000, 0, 1)).await, Err(WalletError::Unavailable));
-    assert_eq!(house.log_content().await, before);
+    assert_eq!(harness.execute(buy_in(9000, 0, 1)).await, Err(WalletError::Unavailable));
+    assert_eq!(harness.log_content().await, before);
     let trouble = async {
         tokio::time::sleep(Duration::from_millis(700)).await;
         run_sql(&url, "DROP TRIGGER full_disk ON wallet.event_groups").await;
     };
-    let answers = under_load(&house, trouble).await;
-    check_each_recorded_once(&house, answers).await;
+    let answers = under_load(&harness, trouble).await;
+    check_each_recorded_once(&harness, answers).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_wallets_that_want_the_same_log() {
-    let (house, url) = Harness::over_postgres("two").await;
-    house.open_accounts(PLAYERS, 100).await;
-    let other = Harness::over_database(&url, house.clock.clone()).await;
+    let (harness, url) = Harness::over_postgres("two").await;
+    harness.open_accounts(PLAYERS, 100).await;
+    let other = Harness::over_database(&url, harness.clock.clone()).await;
     let mut callers = JoinSet::new();
     for n in 0..PLAYERS {
-        let wallets = [house.wallet.clone(), other.wallet.clone()];
+        let wallets = [harness.wallet.clone(), other.wallet.clone()];
         callers.spawn(async move {
             let mut positions = Vec::new();
             // The same request at both: the owner of the log answers it.
@@ -212,71 +212,71 @@ async fn two_wallets_that_want_the_same_log() {
         });
     }
     let positions = callers.join_all().await;
-    let books = house.log_content().await;
+    let books = harness.log_content().await;
     for (n, answered) in positions {
         let lines: Vec<u64> = books.lines(own(n)).iter().skip(1).map(|line| line.0).collect();
         assert_eq!(lines, answered);
     }
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wallet_whose_log_another_has_refuses_nothing_by_what_it_remembers() {
-    let (house, url) = Harness::over_postgres("stale").await;
-    house.open_accounts(1, 1).await;
-    let other = Harness::over_database(&url, house.clock.clone()).await;
+    let (harness, url) = Harness::over_postgres("stale").await;
+    harness.open_accounts(1, 1).await;
+    let other = Harness::over_database(&url, harness.clock.clone()).await;
     let (more, less) = (issue(1, 0, 5), redeem(2, 0, 5));
     other.execute_until_answered(more).await.unwrap();
     let first = other.execute_until_answered(less.clone()).await;
     assert!(first.is_ok(), "{first:?}");
     // The old owner remembers an account with one credit, unless it has the log back already.
-    let answer = house.wallet.execute(less.clone(), test_author()).await;
+    let answer = harness.wallet.execute(less.clone(), test_author()).await;
     assert!(answer == Err(WalletError::Unavailable) || answer == first, "{answer:?}");
-    assert_eq!(house.execute_until_answered(less).await, first);
-    house.is_sound().await;
+    assert_eq!(harness.execute_until_answered(less).await, first);
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_gone_lets_nothing_be_refused() {
-    let (house, url) = Harness::over_postgres("silent").await;
-    house.open_accounts(1, 5).await;
+    let (harness, url) = Harness::over_postgres("silent").await;
+    harness.open_accounts(1, 5).await;
     let short = Refusal::InsufficientCredits { account: own(0), short: Credits::of(1) };
-    assert_eq!(house.execute(redeem(1, 0, 6)).await, Err(WalletError::Refused(short)));
+    assert_eq!(harness.execute(redeem(1, 0, 6)).await, Err(WalletError::Refused(short)));
     let admin = &mut PgConnection::connect(&url).await.expect("the database answers");
     let rename = "ALTER TABLE wallet.owners RENAME TO lent";
     sqlx::query(rename).execute(&mut *admin).await.expect("an administrator may");
-    assert_eq!(house.execute(redeem(2, 0, 6)).await, Err(WalletError::Unavailable));
+    assert_eq!(harness.execute(redeem(2, 0, 6)).await, Err(WalletError::Unavailable));
     let back = "ALTER TABLE wallet.lent RENAME TO owners";
     sqlx::query(back).execute(&mut *admin).await.expect("an administrator may");
-    assert_eq!(house.execute(redeem(2, 0, 6)).await, Err(WalletError::Refused(short)));
-    house.execute(redeem(3, 0, 5)).await.unwrap();
-    house.is_sound().await;
+    assert_eq!(harness.execute(redeem(2, 0, 6)).await, Err(WalletError::Refused(short)));
+    harness.execute(redeem(3, 0, 5)).await.unwrap();
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_clock_that_steps_back_an_hour() {
-    let (house, _) = Harness::over_postgres("clock").await;
-    house.clock.set(BEGIN + 7_200_000_000);
-    house.open_accounts(1, 100).await;
-    house.execute(buy_in(1, 0, 10)).await.unwrap();
-    house.clock.set(BEGIN + 3_600_000_000);
-    house.execute(buy_in(2, 0, 10)).await.unwrap();
-    house.execute(cash_out(3, 0, 5)).await.unwrap();
-    let reader = Reader::new(Arc::clone(&house.store) as Arc<dyn Store>, "wallet/0");
+    let (harness, _) = Harness::over_postgres("clock").await;
+    harness.clock.set(BEGIN + 7_200_000_000);
+    harness.open_accounts(1, 100).await;
+    harness.execute(buy_in(1, 0, 10)).await.unwrap();
+    harness.clock.set(BEGIN + 3_600_000_000);
+    harness.execute(buy_in(2, 0, 10)).await.unwrap();
+    harness.execute(cash_out(3, 0, 5)).await.unwrap();
+    let reader = Reader::new(Arc::clone(&harness.store) as Arc<dyn Store>, "wallet/0");
     let events = reader.read(Position(0), 100).await.unwrap();
     assert!(events.is_sorted_by_key(|event| event.recorded_at), "no time goes back");
     assert!(events[0].recorded_at.0 >= BEGIN + 7_200_000_000);
-    assert_eq!(house.balance(seat(0)).await, 15);
-    house.is_sound().await;
+    assert_eq!(harness.balance(seat(0)).await, 15);
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_request_and_the_last_credit_from_100_callers() {
-    let (house, _) = Harness::over_postgres("hundred").await;
-    house.open_accounts(2, 1).await;
+    let (harness, _) = Harness::over_postgres("hundred").await;
+    harness.open_accounts(2, 1).await;
     let mut callers = JoinSet::new();
     for n in 0..100_u64 {
-        let wallet = house.wallet.clone();
+        let wallet = harness.wallet.clone();
         callers.spawn(async move {
             let same = wallet.execute(buy_in(7, 0, 1), test_author()).await;
             let own = if n % 2 == 0 { buy_in(100 + n, 1, 1) } else { redeem(100 + n, 1, 1) };
@@ -290,28 +290,28 @@ async fn the_same_request_and_the_last_credit_from_100_callers() {
     let broke = Refusal::InsufficientCredits { account: own(1), short: Credits::of(1) };
     let refused = answers.iter().filter(|(_, own)| *own == Err(WalletError::Refused(broke)));
     assert_eq!(refused.count(), 99);
-    assert_eq!(house.balance(seat(0)).await, 1);
-    house.is_sound().await;
+    assert_eq!(harness.balance(seat(0)).await, 1);
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn amounts_at_the_limits_of_their_type() {
     const MOST: i64 = (1 << 53) - 1;
-    let (house, _) = Harness::over_postgres("most").await;
-    house.open_accounts(1, 1).await;
-    house.execute(redeem(1, 0, 1)).await.unwrap();
-    house.execute(issue(2, 0, MOST)).await.unwrap();
+    let (harness, _) = Harness::over_postgres("most").await;
+    harness.open_accounts(1, 1).await;
+    harness.execute(redeem(1, 0, 1)).await.unwrap();
+    harness.execute(issue(2, 0, MOST)).await.unwrap();
     let over = Refusal::BalanceOutOfRange { account: Account::Issuance };
-    assert_eq!(house.execute(issue(3, 0, 1)).await, Err(WalletError::Refused(over)));
-    house.execute(buy_in(4, 0, MOST)).await.unwrap();
+    assert_eq!(harness.execute(issue(3, 0, 1)).await, Err(WalletError::Refused(over)));
+    harness.execute(buy_in(4, 0, MOST)).await.unwrap();
     let short = Refusal::InsufficientCredits { account: own(0), short: Credits::of(1) };
-    assert_eq!(house.execute(buy_in(5, 0, 1)).await, Err(WalletError::Refused(short)));
-    house.execute(cash_out(6, 0, MOST)).await.unwrap();
-    house.is_sound().await;
-    let books = house.log_content().await;
+    assert_eq!(harness.execute(buy_in(5, 0, 1)).await, Err(WalletError::Refused(short)));
+    harness.execute(cash_out(6, 0, MOST)).await.unwrap();
+    harness.is_sound().await;
+    let books = harness.log_content().await;
     assert_eq!((books.balance(own(0)), books.balance(Account::Issuance)), (MOST, -MOST));
-    house.execute(redeem(7, 0, MOST)).await.unwrap();
-    assert_eq!(house.log_content().await.ledger.balance(&own(0)), Some(ledger::Amount::ZERO));
-    house.is_sound().await;
-    assert!(house.execute(issue(8, 0, 1)).await.is_ok());
+    harness.execute(redeem(7, 0, MOST)).await.unwrap();
+    assert_eq!(harness.log_content().await.ledger.balance(&own(0)), Some(ledger::Amount::ZERO));
+    harness.is_sound().await;
+    assert!(harness.execute(issue(8, 0, 1)).await.is_ok());
 }

@@ -27,14 +27,14 @@ async fn found(api: &Api, players: &[u8]) -> Vec<pb::PlayerStanding> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_learn_what_a_buy_in_may_be() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let available = async || -> Vec<Option<u64>> {
         found(&api, &[0, 9]).await.into_iter().map(|it| it.available).collect()
     };
-    let before = house.balance(crate::harness::own(0)).await;
+    let before = harness.balance(crate::harness::own(0)).await;
     let credits = u64::try_from(before).unwrap();
     assert_eq!(available().await, [Some(credits), None]);
-    house.execute_until_answered(crate::harness::buy_in(70, 0, before - 1)).await.unwrap();
+    harness.execute_until_answered(crate::harness::buy_in(70, 0, before - 1)).await.unwrap();
     assert_eq!(available().await, [Some(1), None]);
 }
 
@@ -44,7 +44,7 @@ fn day(day: u64) -> Option<pb::Limits> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_learn_at_once_of_exclusions_freezes_and_limits() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let kinds = async |players: &[u8]| -> Vec<StandingKind> {
@@ -64,11 +64,11 @@ async fn tables_learn_at_once_of_exclusions_freezes_and_limits() {
     let said = api.set_limits(by(me, set.clone())).await.unwrap().into_inner();
     assert_eq!(said.loss.unwrap().now.unwrap().day, Some(40));
     assert_eq!((said.time.unwrap().now.unwrap().day, said.now.unwrap().day), (Some(1800), None));
-    house.execute_until_answered(settle(101, &[(seat(0), -36), (seat(1), 36)])).await.unwrap();
+    harness.execute_until_answered(settle(101, &[(seat(0), -36), (seat(1), 36)])).await.unwrap();
     let near = standing(&api, &[0]).await.remove(0);
     assert_eq!((near.kind(), near.nearly.len()), (StandingKind::MayPlay, 1));
     assert_eq!((near.nearly[0].measure(), near.nearly[0].left), (LimitMeasure::Loss, 4));
-    house.execute_until_answered(settle(102, &[(seat(0), -4), (seat(1), 4)])).await.unwrap();
+    harness.execute_until_answered(settle(102, &[(seat(0), -4), (seat(1), 4)])).await.unwrap();
     let reached = standing(&api, &[0]).await.remove(0);
     assert_eq!(reached.kind(), StandingKind::LimitReached);
     let limit = reached.limit.unwrap();
@@ -85,9 +85,9 @@ async fn tables_learn_at_once_of_exclusions_freezes_and_limits() {
     assert_eq!(limits.standing.unwrap().kind(), StandingKind::LimitReached);
 
     // After half an hour the time limit is reached too, and is the one reported.
-    house.execute_until_answered(settle(104, &[(seat(0), 20), (seat(1), -20)])).await.unwrap();
+    harness.execute_until_answered(settle(104, &[(seat(0), 20), (seat(1), -20)])).await.unwrap();
     assert_eq!(kinds(&[0]).await, [StandingKind::MayPlay]);
-    house.clock.forward(Duration::from_secs(1800));
+    harness.clock.forward(Duration::from_secs(1800));
     let reached = standing(&api, &[0]).await.remove(0);
     assert_eq!(reached.limit.unwrap().measure(), LimitMeasure::Time);
     let freeze = pb::FreezeAccountRequest {
@@ -105,21 +105,21 @@ async fn tables_learn_at_once_of_exclusions_freezes_and_limits() {
     tokio::time::sleep(Duration::from_millis(1100)).await;
     let again = api.set_limits(by(me, set)).await.unwrap().into_inner();
     assert_eq!(again.loss.unwrap().now.unwrap().day, Some(40), "the first answer");
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 /// Use of limits is restored from the log or its snapshot, never from the tables.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_counts_against_limits_outlives_restarts() {
-    let (house, url) = Harness::over_postgres("counts").await;
-    house.open_accounts(2, 100).await;
+    let (harness, url) = Harness::over_postgres("counts").await;
+    harness.open_accounts(2, 100).await;
     for n in 0..2 {
-        house.execute_until_answered(crate::harness::buy_in(u64::from(n), n, 40)).await.unwrap();
+        harness.execute_until_answered(crate::harness::buy_in(u64::from(n), n, 40)).await.unwrap();
     }
-    house.execute_until_answered(settle(10, &[(seat(0), -16), (seat(1), 16)])).await.unwrap();
-    let clock = house.clock.clone();
-    let seen = house.wallet.player_limits(vec![player(0)]).await.unwrap();
-    house.stop().await;
+    harness.execute_until_answered(settle(10, &[(seat(0), -16), (seat(1), 16)])).await.unwrap();
+    let clock = harness.clock.clone();
+    let seen = harness.wallet.player_limits(vec![player(0)]).await.unwrap();
+    harness.stop().await;
     for harm in ["SELECT 1", "DELETE FROM snapshots"] {
         crate::tables::sql(&url, harm).await;
         let hands = TestClock::new();

@@ -42,19 +42,19 @@ async fn file(api: &Api, format: pb::StatementFormat, from: Option<Timestamp>) -
 }
 
 /// Adds 700 entries of one credit each; some an hour later.
-async fn add_entries(house: &Harness<eventlog::PgStore>) {
+async fn add_entries(harness: &Harness<eventlog::PgStore>) {
     for n in 0..700 {
         if n == 400 {
-            house.clock.set(BEGIN + 3_600_000_000);
+            harness.clock.set(BEGIN + 3_600_000_000);
         }
-        house.execute_until_answered(issue(1000 + n, 0, 1)).await.unwrap();
+        harness.execute_until_answered(issue(1000 + n, 0, 1)).await.unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_and_files_say_the_same() {
-    let (house, api) = given().await;
-    add_entries(&house).await;
+    let (harness, api) = given().await;
+    add_entries(&harness).await;
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     let (mut listed, mut token) = (Vec::new(), String::new());
@@ -69,7 +69,7 @@ async fn pages_and_files_say_the_same() {
         }
     }
     assert_eq!(listed.len(), 702);
-    let lines = house.log_content().await.lines(own(0));
+    let lines = harness.log_content().await.lines(own(0));
     let said: Vec<_> =
         listed.iter().map(|it| (it.position, it.amount_credits, it.balance_credits)).collect();
     assert_eq!(said, lines);
@@ -102,9 +102,9 @@ async fn pages_and_files_say_the_same() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_balance_of_the_past_is_what_it_was() {
-    let (house, api) = given().await;
-    add_entries(&house).await;
-    let lines = house.log_content().await.lines(own(0));
+    let (harness, api) = given().await;
+    add_entries(&harness).await;
+    let lines = harness.log_content().await.lines(own(0));
     let balance = async |account: String, as_of| {
         let ask = pb::GetBalanceRequest { account, as_of };
         api.get_balance(by(SERVICE, ask)).await.map(tonic::Response::into_inner)
@@ -132,17 +132,20 @@ async fn a_balance_of_the_past_is_what_it_was() {
 /// hand's id, and add up page by page.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let there = |n: u8| Account::Seat(TableId([0xBB; 16]), player(n));
     let mut hands = Vec::new();
     for n in 0..2 {
-        house.execute_until_answered(buy_in_at(200 + u64::from(n), n, there(n), 20)).await.unwrap();
+        harness
+            .execute_until_answered(buy_in_at(200 + u64::from(n), n, there(n), 20))
+            .await
+            .unwrap();
     }
     for n in 0..30_u64 {
         let (mine, other) = if n % 3 == 0 { (there(0), there(1)) } else { (seat(0), seat(1)) };
         let net = if n % 2 == 0 { -1 } else { 1 };
         let table = mine.table().unwrap();
-        house
+        harness
             .execute_until_answered(settle_at(300 + n, table, &[(mine, net), (other, -net)]))
             .await
             .unwrap();
@@ -150,11 +153,11 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
     }
     // A hand without this player, and one that moved nothing for them.
     let pot = Account::SabaccPot(crate::harness::TABLE);
-    house
+    harness
         .execute_until_answered(settle_at(400, crate::harness::TABLE, &[(seat(1), -1), (pot, 1)]))
         .await
         .unwrap();
-    house.execute_until_answered(crate::harness::cash_out(401, 0, 10)).await.unwrap();
+    harness.execute_until_answered(crate::harness::cash_out(401, 0, 10)).await.unwrap();
     let me = player(0).to_string();
     let me = (Role::Player, me.as_str());
     for size in [1, 2, 7, 1000] {
@@ -206,7 +209,7 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
 /// still add up.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
-    let (house, api) = given().await;
+    let (harness, api) = given().await;
     let pot = Account::SabaccPot(crate::harness::TABLE);
     let hands: [&[(Account, i64)]; 4] = [
         &[(seat(0), 0), (seat(1), -10), (pot, 10)],
@@ -215,10 +218,14 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
         &[(seat(1), 0), (seat(0), 0)],
     ];
     for (n, legs) in (500..).zip(hands) {
-        let first =
-            house.execute_until_answered(settle_at(n, crate::harness::TABLE, legs)).await.unwrap();
-        let again =
-            house.execute_until_answered(settle_at(n, crate::harness::TABLE, legs)).await.unwrap();
+        let first = harness
+            .execute_until_answered(settle_at(n, crate::harness::TABLE, legs))
+            .await
+            .unwrap();
+        let again = harness
+            .execute_until_answered(settle_at(n, crate::harness::TABLE, legs))
+            .await
+            .unwrap();
         assert_eq!(first, again, "the first answer, and no second entry");
     }
     for (n, nets) in [(0, [0, 0, 5, 0]), (1, [-10, 0, 5, 0])] {
@@ -248,10 +255,10 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
             .collect();
         assert_eq!(found, expected.collect::<Vec<_>>());
     }
-    let rows: Vec<_> = house.log_content().await.lines(seat(0));
+    let rows: Vec<_> = harness.log_content().await.lines(seat(0));
     let rows: Vec<_> = rows.into_iter().map(|(_, amount, balance)| (amount, balance)).collect();
     assert_eq!(rows, [(40, 40), (0, 40), (0, 40), (5, 45), (0, 45)], "rows of the projection");
-    house.is_sound().await;
+    harness.is_sound().await;
     let hand = id(500).to_string();
     let csv = file(&api, pb::StatementFormat::Csv, None).await;
     assert!(csv.contains(&format!(",SETTLEMENT,0,0,60,100,{hand},{hand},")), "{csv}");
@@ -266,8 +273,8 @@ async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
 /// A page of a statement is found by index, however many entries there are.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_a_statement_reads_no_table_whole() {
-    let (house, url) = Harness::over_postgres("plan").await;
-    house.open_accounts(2, 100).await;
+    let (harness, url) = Harness::over_postgres("plan").await;
+    harness.open_accounts(2, 100).await;
     let mut admin = sqlx::PgConnection::connect(&url).await.unwrap();
     let fill = "SET search_path = wallet; \
          INSERT INTO accounts SELECT n, 'seat/' || n, md5(n::text)::uuid, md5(n::text)::uuid, 1 \
@@ -298,9 +305,9 @@ async fn a_page_of_a_statement_reads_no_table_whole() {
 /// Concurrent statements leave connections for other reads.
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_leave_connections_to_others() {
-    let (house, url) = Harness::over_postgres("turns").await;
-    house.open_accounts(1, 100).await;
-    let api = house.api();
+    let (harness, url) = Harness::over_postgres("turns").await;
+    harness.open_accounts(1, 100).await;
+    let api = harness.api();
     let mut admin = sqlx::PgConnection::connect(&url).await.unwrap();
     let mut locked = admin.begin().await.unwrap();
     let lock = "LOCK TABLE wallet.entries IN ACCESS EXCLUSIVE MODE";
@@ -313,7 +320,7 @@ async fn statements_leave_connections_to_others() {
     }
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     let began = tokio::time::Instant::now();
-    let hold = house.wallet.repo().unwrap().hold(primitives::HoldId([1; 16])).await;
+    let hold = harness.wallet.repo().unwrap().hold(primitives::HoldId([1; 16])).await;
     assert!(hold.unwrap().is_none() && began.elapsed() < std::time::Duration::from_secs(1));
     for _ in 0..8 {
         let refused = asked.join_next().await.unwrap().unwrap().unwrap_err();

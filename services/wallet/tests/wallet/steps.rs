@@ -22,16 +22,20 @@ struct Steps {
 }
 
 impl Steps {
-    fn of<S>(house: &Harness<S>) -> Steps {
+    fn of<S>(harness: &Harness<S>) -> Steps {
         let clock = Arc::new(ManualClock::new(UnixMicros(BEGIN)));
-        let steps = house.wallet.record_steps(Arc::<ManualClock>::clone(&clock));
+        let steps = harness.wallet.record_steps(Arc::<ManualClock>::clone(&clock));
         Steps { clock, recording: tokio::spawn(steps) }
     }
 
     /// Lets seconds of the clock pass until so many steps are on record, and a few more.
-    async fn until<S: Store + 'static>(&self, house: &Harness<S>, count: usize) -> Vec<(i64, u64)> {
+    async fn until<S: Store + 'static>(
+        &self,
+        harness: &Harness<S>,
+        count: usize,
+    ) -> Vec<(i64, u64)> {
         let recorded = async {
-            while steps(house).await.len() < count {
+            while steps(harness).await.len() < count {
                 self.clock.advance(Duration::from_secs(1));
                 sleep(Duration::from_millis(5)).await;
             }
@@ -41,7 +45,7 @@ impl Steps {
             self.clock.advance(Duration::from_secs(1));
             sleep(Duration::from_millis(5)).await;
         }
-        steps(house).await
+        steps(harness).await
     }
 }
 
@@ -52,8 +56,8 @@ impl Drop for Steps {
 }
 
 /// Steps on record, with their authors seen to.
-async fn steps<S: Store + 'static>(house: &Harness<S>) -> Vec<(i64, u64)> {
-    let reader = Reader::new(Arc::clone(&house.store) as _, "wallet/0");
+async fn steps<S: Store + 'static>(harness: &Harness<S>) -> Vec<(i64, u64)> {
+    let reader = Reader::new(Arc::clone(&harness.store) as _, "wallet/0");
     let Ok(events) = reader.read(Position(0), 10_000).await else { return Vec::new() };
     let found = events.iter().filter_map(|event| {
         let step = parse(event).unwrap()?;
@@ -65,40 +69,40 @@ async fn steps<S: Store + 'static>(house: &Harness<S>) -> Vec<(i64, u64)> {
 
 #[tokio::test]
 async fn a_step_of_the_wallets_clock_is_one_event_and_holds_nobody_up() {
-    let house = Harness::open(MemStore::new()).await;
-    let set = Steps::of(&house);
-    house.open_accounts(2, 1000).await;
+    let harness = Harness::open(MemStore::new()).await;
+    let set = Steps::of(&harness);
+    harness.open_accounts(2, 1000).await;
     set.clock.step(-HOUR);
-    house.execute(buy_in(1, 0, 400)).await.unwrap();
-    assert_eq!(set.until(&house, 1).await, [(-HOUR, 1)]);
+    harness.execute(buy_in(1, 0, 400)).await.unwrap();
+    assert_eq!(set.until(&harness, 1).await, [(-HOUR, 1)]);
     // Its place in the log was the wallet's own doing: nothing has to be read again.
-    house.execute(buy_in(2, 1, 300)).await.unwrap();
-    house.execute(cash_out(3, 0, 100)).await.unwrap();
+    harness.execute(buy_in(2, 1, 300)).await.unwrap();
+    harness.execute(cash_out(3, 0, 100)).await.unwrap();
     set.clock.step(2 * HOUR);
-    assert_eq!(set.until(&house, 2).await, [(-HOUR, 1), (2 * HOUR, 1)]);
+    assert_eq!(set.until(&harness, 2).await, [(-HOUR, 1), (2 * HOUR, 1)]);
     drop(set);
-    let store = house.stop().await;
-    let house = Harness::open(store).await;
-    house.execute(buy_in(4, 0, 50)).await.unwrap();
-    assert_eq!(house.balance(own(0)).await, 650);
+    let store = harness.stop().await;
+    let harness = Harness::open(store).await;
+    harness.execute(buy_in(4, 0, 50)).await.unwrap();
+    assert_eq!(harness.balance(own(0)).await, 650);
 }
 
 #[tokio::test]
 async fn steps_while_the_log_takes_nothing_are_recorded_afterwards() {
-    let house =
+    let harness =
         Harness::open_with(MemStore::new(), sabacc_wallet::QueueLimits::default(), LONG / 600)
             .await;
-    house.open_accounts(1, 1000).await;
-    let set = Steps::of(&house);
-    house.store.set_down(true);
+    harness.open_accounts(1, 1000).await;
+    let set = Steps::of(&harness);
+    harness.store.set_down(true);
     set.clock.step(HOUR);
     for _ in 0..20 {
         set.clock.advance(Duration::from_secs(1));
         sleep(Duration::from_millis(10)).await;
     }
     set.clock.step(-HOUR);
-    house.store.set_down(false);
-    let recorded = set.until(&house, 2).await;
+    harness.store.set_down(false);
+    let recorded = set.until(&harness, 2).await;
     assert_eq!(recorded, [(HOUR, 1), (-HOUR, 1)]);
 }
 
@@ -110,12 +114,12 @@ async fn a_step_whose_group_was_in_doubt_is_recorded_once() {
         Fault::InDoubtWrittenLate,
         Fault::Unavailable,
     ] {
-        let house = Harness::open(MemStore::new()).await;
-        house.open_accounts(1, 1000).await;
-        let set = Steps::of(&house);
-        house.store.inject(fault);
+        let harness = Harness::open(MemStore::new()).await;
+        harness.open_accounts(1, 1000).await;
+        let set = Steps::of(&harness);
+        harness.store.inject(fault);
         set.clock.step(HOUR);
-        assert_eq!(set.until(&house, 1).await, [(HOUR, 1)], "{fault:?}");
+        assert_eq!(set.until(&harness, 1).await, [(HOUR, 1)], "{fault:?}");
     }
 }
 
@@ -123,27 +127,27 @@ async fn a_step_whose_group_was_in_doubt_is_recorded_once() {
 /// tables are compared with the log.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wallet_starts_over_steps_of_its_clock() {
-    let (house, url) = Harness::over_postgres("stepped").await;
-    let set = Steps::of(&house);
+    let (harness, url) = Harness::over_postgres("stepped").await;
+    let set = Steps::of(&harness);
     set.clock.step(HOUR);
-    set.until(&house, 1).await;
-    fill_tables(&house).await;
+    set.until(&harness, 1).await;
+    fill_tables(&harness).await;
     set.clock.step(-HOUR);
-    assert_eq!(set.until(&house, 2).await, [(HOUR, 1), (-HOUR, 1)]);
-    house.is_sound().await;
-    let (clock, books) = (house.clock.clone(), house.log_content().await);
+    assert_eq!(set.until(&harness, 2).await, [(HOUR, 1), (-HOUR, 1)]);
+    harness.is_sound().await;
+    let (clock, books) = (harness.clock.clone(), harness.log_content().await);
     drop(set);
-    house.stop().await;
+    harness.stop().await;
     for harm in ["SELECT 1", "DELETE FROM snapshots", "UPDATE projected SET size = 3"] {
         sql(&url, harm).await;
-        let house = Harness::over_database(&url, clock.clone()).await;
-        assert_eq!(house.log_content().await, books, "{harm}");
-        house.is_sound().await;
-        let set = Steps::of(&house);
-        let before = steps(&house).await.len();
+        let harness = Harness::over_database(&url, clock.clone()).await;
+        assert_eq!(harness.log_content().await, books, "{harm}");
+        harness.is_sound().await;
+        let set = Steps::of(&harness);
+        let before = steps(&harness).await.len();
         set.clock.step(HOUR);
-        assert_eq!(set.until(&house, before + 1).await.len(), before + 1);
+        assert_eq!(set.until(&harness, before + 1).await.len(), before + 1);
         drop(set);
-        house.stop().await;
+        harness.stop().await;
     }
 }

@@ -60,18 +60,18 @@ impl Dice {
 async fn storm(seed: u64) {
     let mut dice = Dice(seed);
     // Writes are not retried: batches are given up while those behind them are written.
-    let house = Harness::open_with(MemStore::new(), QueueLimits::default(), Duration::ZERO).await;
-    house.open_accounts(PLAYERS, 200).await;
+    let harness = Harness::open_with(MemStore::new(), QueueLimits::default(), Duration::ZERO).await;
+    harness.open_accounts(PLAYERS, 200).await;
     let mut callers = JoinSet::new();
     let mut expected = Vec::new();
     for n in 0..400 {
         if dice.below(4) == 0 {
-            house.store.inject(dice.fault());
+            harness.store.inject(dice.fault());
         }
         // Amounts of 1 leave a zero leg in a settlement, which is taken where that seat is open.
         let command = dice.command(n);
         expected.push(command.clone());
-        let (wallet, pause) = (house.wallet.clone(), dice.below(200));
+        let (wallet, pause) = (harness.wallet.clone(), dice.below(200));
         callers.spawn(async move {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             for _ in 0..20_000 {
@@ -86,8 +86,8 @@ async fn storm(seed: u64) {
         });
     }
     let answers = callers.join_all().await;
-    let live = house.log_content().await;
-    let again = Harness::open(house.stop().await).await;
+    let live = harness.log_content().await;
+    let again = Harness::open(harness.stop().await).await;
     assert_eq!(
         again.log_content().await,
         live,

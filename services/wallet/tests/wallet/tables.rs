@@ -16,15 +16,15 @@ use crate::harness::{
 };
 
 /// Writes a few rows of every table.
-pub(crate) async fn fill_tables(house: &Harness<PgStore>) {
-    house.open_accounts(4, 1000).await;
+pub(crate) async fn fill_tables(harness: &Harness<PgStore>) {
+    harness.open_accounts(4, 1000).await;
     for n in 0..4 {
-        house.execute(buy_in(u64::from(n), n, 400)).await.unwrap();
+        harness.execute(buy_in(u64::from(n), n, 400)).await.unwrap();
     }
     let pot = ledger::Account::SabaccPot(TABLE);
     let hand = [(seat(0), -50), (seat(1), 35), (pot, 10), (ledger::Account::Rake, 5)];
-    house.execute(settle(10, &hand)).await.unwrap();
-    house.execute(cash_out(11, 0, 100)).await.unwrap();
+    harness.execute(settle(10, &hand)).await.unwrap();
+    harness.execute(cash_out(11, 0, 100)).await.unwrap();
     let hold = |n: u64, amount| {
         let hold = ledger::Hold {
             id: HoldId(id(n).0),
@@ -73,7 +73,7 @@ pub(crate) async fn fill_tables(house: &Harness<PgStore>) {
         Request::new(id(42), exclude),
     ];
     for request in requests {
-        house.execute(request).await.unwrap();
+        harness.execute(request).await.unwrap();
     }
 }
 
@@ -101,11 +101,11 @@ pub(crate) async fn all_rows(url: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_tables_or_behind_a_wallet_starts_the_same() {
-    let (house, url) = Harness::over_postgres("books").await;
-    fill_tables(&house).await;
-    house.is_sound().await;
-    let (live, rows) = (house.log_content().await, all_rows(&url).await);
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("books").await;
+    fill_tables(&harness).await;
+    harness.is_sound().await;
+    let (live, rows) = (harness.log_content().await, all_rows(&url).await);
+    harness.stop().await;
     let empty = "TRUNCATE projected, accounts, entries, states, holds, adjustments";
     let unsound =
         "UPDATE entries SET balance = balance + 1 WHERE account = 1; DELETE FROM projected";
@@ -134,18 +134,18 @@ async fn without_the_tables_or_behind_a_wallet_starts_the_same() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_that_lose_their_place_while_groups_go_ahead_are_made_anew() {
-    let (house, url) = Harness::over_postgres("lost_place").await;
-    fill_tables(&house).await;
+    let (harness, url) = Harness::over_postgres("lost_place").await;
+    fill_tables(&harness).await;
     sql(&url, "DELETE FROM projected").await;
     let place = || async {
         let rows = all_rows(&url).await;
         rows.into_iter().find_map(|row| row.strip_prefix("projected ").map(str::to_owned))
     };
-    let requests: Vec<_> = (10_000..12_000).map(|id| house.execute(issue(id, 1, 1))).collect();
+    let requests: Vec<_> = (10_000..12_000).map(|id| harness.execute(issue(id, 1, 1))).collect();
     assert!(futures_util::future::join_all(requests).await.iter().all(Result::is_ok));
     assert_eq!(place().await, None, "no group says how far the tables go");
-    let live = house.log_content().await;
-    house.stop().await;
+    let live = harness.log_content().await;
+    harness.stop().await;
     let again = Harness::over_database(&url, TestClock::new()).await;
     assert_eq!(place().await.as_deref(), Some(r#"{"log": "wallet/0", "size": null}"#));
     again.is_sound().await;
@@ -158,8 +158,8 @@ async fn tables_that_lose_their_place_while_groups_go_ahead_are_made_anew() {
 /// them pay to.
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_change_no_row() {
-    let (house, url) = Harness::over_postgres("no_row").await;
-    fill_tables(&house).await;
+    let (harness, url) = Harness::over_postgres("no_row").await;
+    fill_tables(&harness).await;
     let mut admin = PgConnection::connect(&url).await.unwrap();
     let mut versions = async || {
         let sql = "SELECT concat_ws(' ', 'projected', ctid, xmin) FROM wallet.projected
@@ -174,21 +174,21 @@ async fn transfers_change_no_row() {
     let pot = ledger::Account::SabaccPot(TABLE);
     let hand = [(seat(0), -3), (pot, 2), (ledger::Account::Rake, 1)];
     for _ in 0..2 {
-        let settle = (1000..1050).map(|id| house.execute(settle(id, &hand)));
-        let issue = (2000..2200).map(|id| house.execute(issue(id, 0, 1)));
+        let settle = (1000..1050).map(|id| harness.execute(settle(id, &hand)));
+        let issue = (2000..2200).map(|id| harness.execute(issue(id, 0, 1)));
         assert!(futures_util::future::join_all(settle).await.iter().all(Result::is_ok));
         assert!(futures_util::future::join_all(issue).await.iter().all(Result::is_ok));
     }
     assert_eq!(versions().await, before);
     backup.close().await.unwrap();
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_that_an_older_wallet_did_not_keep_up_are_made_anew() {
-    let (house, url) = Harness::over_postgres("behind").await;
-    fill_tables(&house).await;
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("behind").await;
+    fill_tables(&harness).await;
+    harness.stop().await;
     // A wallet without tables.
     let store = PgStore::connect(&url, "wallet", PoolSizes::default()).await.unwrap();
     let (limits, timeout) = (QueueLimits::default(), Duration::from_secs(5));
@@ -208,36 +208,36 @@ async fn tables_that_an_older_wallet_did_not_keep_up_are_made_anew() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_builder_who_lost_the_log_changes_nothing() {
-    let (house, url) = Harness::over_postgres("displaced").await;
-    fill_tables(&house).await;
+    let (harness, url) = Harness::over_postgres("displaced").await;
+    fill_tables(&harness).await;
     let rows = all_rows(&url).await;
     // Another owner takes the log: the wallet's next write finds another epoch and writes no rows.
-    let clock = house.clock.clock();
-    let other = opener(house.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
-    assert!(house.execute(issue(70, 0, 1)).await.is_err());
+    let clock = harness.clock.clock();
+    let other = opener(harness.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
+    assert!(harness.execute(issue(70, 0, 1)).await.is_err());
     assert_eq!(all_rows(&url).await, rows);
     other.close().await;
-    house.execute_until_answered(issue(70, 0, 1)).await.unwrap();
-    house.is_sound().await;
+    harness.execute_until_answered(issue(70, 0, 1)).await.unwrap();
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_from_nowhere_does_not_keep_the_log_from_being_written() {
-    let (house, url) = Harness::over_postgres("nowhere").await;
-    fill_tables(&house).await;
+    let (harness, url) = Harness::over_postgres("nowhere").await;
+    fill_tables(&harness).await;
     let row = "INSERT INTO entries SELECT size, 1, 1, 2, NULL, 1, 'mine' FROM covered";
     sql(&url, row).await;
-    assert_eq!(house.verified().await.difference.expect("it is one too many").column, "row");
-    house.execute(issue(70, 0, 5)).await.unwrap();
-    house.is_sound().await;
+    assert_eq!(harness.verified().await.difference.expect("it is one too many").column, "row");
+    harness.execute(issue(70, 0, 5)).await.unwrap();
+    harness.is_sound().await;
 }
 
 /// One changed value in each table, one row too many and one too few: the verifier names each.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_verifier_names_what_was_changed() {
-    let (house, url) = Harness::over_postgres("verify").await;
-    fill_tables(&house).await;
-    house.is_sound().await;
+    let (harness, url) = Harness::over_postgres("verify").await;
+    fill_tables(&harness).await;
+    harness.is_sound().await;
     let of = |n: u8| own(n).to_string();
     let rows = [
         ("accounts", "opened = 3", "number = 2", "opened", of(0), "0", "3"),
@@ -258,7 +258,7 @@ async fn the_verifier_names_what_was_changed() {
     for (table, set, whose, column, account, expected, found) in rows {
         let keep = format!("CREATE TABLE kept AS SELECT * FROM {table}");
         sql(&url, &format!("{keep}; UPDATE {table} SET {set} WHERE {whose}")).await;
-        let difference = house.verified().await.difference.expect("it was changed");
+        let difference = harness.verified().await.difference.expect("it was changed");
         let named = (difference.table, difference.column, &*difference.account);
         assert_eq!(named, (table, column, &*account), "{difference}");
         for (said, wanted) in [(&difference.expected, expected), (&difference.found, found)] {
@@ -266,7 +266,7 @@ async fn the_verifier_names_what_was_changed() {
         }
         let back = format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept");
         sql(&url, &format!("{back}; DROP TABLE kept")).await;
-        house.is_sound().await;
+        harness.is_sound().await;
     }
     let more = "INSERT INTO entries VALUES (2, 1, 1, 1, NULL, 1, NULL)";
     let rows = [
@@ -275,13 +275,13 @@ async fn the_verifier_names_what_was_changed() {
     ];
     for (harm, (expected, found)) in rows {
         sql(&url, &format!("CREATE TABLE kept AS SELECT * FROM entries; {harm}")).await;
-        let difference = house.verified().await.difference.expect("it was changed");
+        let difference = harness.verified().await.difference.expect("it was changed");
         assert_eq!((difference.table, difference.column), ("entries", "row"), "{difference}");
         assert_eq!((&*difference.expected, &*difference.found), (expected, found));
         sql(&url, "DELETE FROM entries; INSERT INTO entries SELECT * FROM kept; DROP TABLE kept")
             .await;
     }
-    house.is_sound().await;
+    harness.is_sound().await;
     // The views for operators.
     let mut admin = PgConnection::connect(&url).await.unwrap();
     let sum: i64 = sqlx::query_scalar("SELECT sum(balance)::bigint FROM wallet.balances")

@@ -65,8 +65,8 @@ const MINT: [&str; 2] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wallets_role_can_change_no_entry() {
-    let (house, url) = Harness::over_postgres("role").await;
-    fill_tables(&house).await;
+    let (harness, url) = Harness::over_postgres("role").await;
+    fill_tables(&harness).await;
     let rows = all_rows(&url).await;
     let rebuilds = "SELECT set_config('sabacc.rebuilds', 'wallet', false); ";
     let harms = [
@@ -99,15 +99,15 @@ async fn the_wallets_role_can_change_no_entry() {
         assert!(refused.to_string().contains("says what the log says"), "{refused}");
     }
     assert_eq!(all_rows(&url).await, rows);
-    house.is_sound().await;
+    harness.is_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn credits_that_two_updates_mint_are_not_there_after_a_restart() {
-    let (house, url) = Harness::over_postgres("minted").await;
-    fill_tables(&house).await;
-    let live = house.log_content().await;
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("minted").await;
+    fill_tables(&harness).await;
+    let live = harness.log_content().await;
+    harness.stop().await;
     // A superuser can.
     for mint in MINT {
         sql(&url, mint).await;
@@ -134,9 +134,9 @@ async fn credits_that_two_updates_mint_are_not_there_after_a_restart() {
 /// Changes that the role is allowed to make are found too.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_the_role_adds_or_changes_are_not_believed() {
-    let (house, url) = Harness::over_postgres("added").await;
-    fill_tables(&house).await;
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("added").await;
+    fill_tables(&harness).await;
+    harness.stop().await;
     let harms = [
         (
             "INSERT INTO entries SELECT size, 1000000, 1000600, 2, 0, 1, 'mine' FROM covered",
@@ -169,10 +169,10 @@ async fn rows_that_the_role_adds_or_changes_are_not_believed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_past_that_was_changed_ends_the_wallet_while_it_serves() {
-    let (house, url) = Harness::over_postgres("past").await;
-    fill_tables(&house).await;
-    house.execute_until_answered(issue(500, 0, 1)).await.unwrap();
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("past").await;
+    fill_tables(&harness).await;
+    harness.execute_until_answered(issue(500, 0, 1)).await.unwrap();
+    harness.stop().await;
     let harms = [
         (
             "UPDATE entries SET amount = 999 WHERE account = 2 AND kind = 1 AND amount = 1000",
@@ -208,11 +208,11 @@ async fn a_past_that_was_changed_ends_the_wallet_while_it_serves() {
 /// A superuser changes an event that no snapshot covers yet, and the wallet reads its log again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
-    let (house, url) = Harness::over_postgres("rewritten").await;
-    fill_tables(&house).await;
-    let size = house.size().await;
+    let (harness, url) = Harness::over_postgres("rewritten").await;
+    fill_tables(&harness).await;
+    let size = harness.size().await;
     sql(&url, "UPDATE owners SET epoch = epoch + 1").await;
-    house.execute_until_answered(issue(500, 0, 1)).await.unwrap();
+    harness.execute_until_answered(issue(500, 0, 1)).await.unwrap();
     sql(
         &url,
         "ALTER TABLE event_groups DISABLE TRIGGER append_only; \
@@ -221,10 +221,10 @@ async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
          UPDATE owners SET epoch = epoch + 1",
     )
     .await;
-    let wallet = house.wallet.clone();
+    let wallet = harness.wallet.clone();
     let insisting =
         tokio::spawn(async move { execute_until_answered(&wallet, issue(501, 0, 1)).await });
-    let FatalError::Load(error) = house.fatal_error().await else { panic!("another fault") };
+    let FatalError::Load(error) = harness.fatal_error().await else { panic!("another fault") };
     insisting.abort();
     assert!(matches!(error, LoadError::Rewritten { events } if events >= size), "{error}");
 }
@@ -232,9 +232,9 @@ async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
 /// Neither an unreadable row nor one of another account stops the comparison.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_comparison_is_not_switched_off() {
-    let (house, url) = Harness::over_postgres("switched_off").await;
-    fill_tables(&house).await;
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("switched_off").await;
+    fill_tables(&harness).await;
+    harness.stop().await;
     let harms = [
         ("UPDATE entries SET amount = -9223372036854775808 WHERE account = 2 AND kind = 1", None),
         ("UPDATE accounts SET opened = opened + 1 WHERE number = 4", Some("opened")),
@@ -264,9 +264,9 @@ async fn a_comparison_is_not_switched_off() {
 /// A short outage does not end the comparison for good.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_comparison_that_was_cut_short_begins_anew() {
-    let (house, url) = Harness::over_postgres("cut_short").await;
-    fill_tables(&house).await;
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("cut_short").await;
+    fill_tables(&harness).await;
+    harness.stop().await;
     sql(
         &url,
         "UPDATE entries SET amount = 999 WHERE account = 2 AND kind = 1; \
@@ -290,10 +290,10 @@ pub(crate) async fn newest_snapshot_size(url: &str) -> Option<i64> {
 /// ARCHITECTURE.md §2.10.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
-    let (house, url) = Harness::over_postgres("snapshots").await;
-    fill_tables(&house).await;
-    let live = house.log_content().await;
-    house.stop().await;
+    let (harness, url) = Harness::over_postgres("snapshots").await;
+    fill_tables(&harness).await;
+    let live = harness.log_content().await;
+    harness.stop().await;
     let mut minted = Ledger::new();
     ledger::evolve(&mut minted, UnixMicros(1), &ledger::Event::AccountOpened(own(7)));
     let hex: String = snapshot::write(&minted).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -319,10 +319,10 @@ async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
 /// ARCHITECTURE.md §2.10, §2.11.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
-    let (house, url) = Harness::over_postgres("cut_log").await;
-    fill_tables(&house).await;
-    let live = house.balance(own(0)).await;
-    let store = house.stop().await;
+    let (harness, url) = Harness::over_postgres("cut_log").await;
+    fill_tables(&harness).await;
+    let live = harness.balance(own(0)).await;
+    let store = harness.stop().await;
     let size = newest_snapshot_size(&url).await.unwrap().unsigned_abs();
     let reader = Reader::new(store as Arc<dyn Store>, "wallet/0");
     let mut file = Vec::new();
@@ -378,9 +378,9 @@ fn opener_with_interfering_owner(
 /// Differences that are found while another owner writes do not end the wallet.
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_are_not_judged_by_who_has_lost_the_log() {
-    let (house, url) = Harness::over_postgres("meanwhile").await;
-    house.open_accounts(1, 100).await;
-    let store = house.stop().await;
+    let (harness, url) = Harness::over_postgres("meanwhile").await;
+    harness.open_accounts(1, 100).await;
+    let store = harness.stop().await;
     let clock = TestClock::new().clock();
     let opener = opener_with_interfering_owner(&store, url, clock.clone());
     let ground = Dependencies { opener, clock, repo: Some(Repo::new(&store)) };

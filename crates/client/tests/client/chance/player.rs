@@ -19,10 +19,10 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(house: HandFixture) -> Player {
+    pub(super) fn new(fixture: HandFixture) -> Player {
         let secret = Secret::from_bytes(SECRET);
-        let chance = Chance::new(TABLE, Some(PlayerId(ME)), secret, house.trusted_keys());
-        let mut player = Player { chance, fixture: house };
+        let chance = Chance::new(TABLE, Some(PlayerId(ME)), secret, fixture.trusted_keys());
+        let mut player = Player { chance, fixture };
         let view = player.fixture.view();
         player.chance.apply(&WatchMessage::Snapshot(Box::new(view))).unwrap();
         player

@@ -39,26 +39,26 @@ fn a_closing_has_what_a_receipt_was_given_for_before() {
 fn a_hand_has_what_a_receipt_was_given_for_before() {
     let store = store();
     let entropy = start(&store).commit_and_reveal();
-    let house = HandFixture::new("dice");
+    let fixture = HandFixture::new("dice");
     let see = |rows: &[TranscriptRow]| {
         let mut player = start(&store);
         let hand = pb::HandView {
             hand_no: HAND,
-            seats: house.started(rows).seats,
-            dealer: Some(house.dealer_commitment()),
+            seats: fixture.started(rows).seats,
+            dealer: Some(fixture.dealer_commitment()),
             rows: rows.iter().map(row_to_pb).collect(),
-            transcript: house.transcript(rows).0.to_vec(),
-            chain: house.transcript(rows).0.to_vec(),
-            rule_set: house.rules.canonical(),
-            settings: house.settings.canonical(),
+            transcript: fixture.transcript(rows).0.to_vec(),
+            chain: fixture.transcript(rows).0.to_vec(),
+            rule_set: fixture.rules.canonical(),
+            settings: fixture.settings.canonical(),
             ..pb::HandView::default()
         };
-        let view = pb::TableView { hand: Some(hand), ..house.view() };
+        let view = pb::TableView { hand: Some(hand), ..fixture.view() };
         player.chance.apply(&WatchMessage::Snapshot(Box::new(view)))
     };
-    check_violation(see(&house.rows(Some(Entropy([1; 32])))), DROPPED, false);
-    check_violation(see(&house.rows(None)), DROPPED, false);
-    see(&house.rows(Some(entropy))).unwrap();
+    check_violation(see(&fixture.rows(Some(Entropy([1; 32])))), DROPPED, false);
+    check_violation(see(&fixture.rows(None)), DROPPED, false);
+    see(&fixture.rows(Some(entropy))).unwrap();
 }
 
 #[test]

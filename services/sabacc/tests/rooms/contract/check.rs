@@ -98,7 +98,7 @@ impl MethodCheck {
                 Role::Player => self.world.newcomer().id.to_string(),
                 Role::Operator | Role::Auditor | Role::Service => "table".to_owned(),
             };
-            let token = self.world.place.token(role, &subject);
+            let token = self.world.harness.token(role, &subject);
             callers.push((Some(token), ErrorReason::RoleNotAllowed));
         }
         for (token, reason) in callers {

@@ -27,7 +27,7 @@ struct PlayedHand {
 }
 
 pub(super) struct World {
-    pub(super) place: RoomHarness,
+    pub(super) harness: RoomHarness,
     pub(super) room: Room,
     pub(super) pool: DescriptorPool,
     /// A mebibyte.
@@ -66,40 +66,40 @@ pub(super) fn quick_table(name: &str) -> pb::TableConfig {
 
 impl World {
     pub(super) async fn open() -> World {
-        let place = RoomHarness::new();
+        let harness = RoomHarness::new();
         // A machine with other load is slow, and what is late is no answer to compare.
         let patient = ("SABACC_LIMITS_UNARY_DEADLINE_MS", "60000");
-        let room = place.up_with(&["--no-bots"], &[("RUST_LOG", "warn"), patient]).await;
+        let room = harness.up_with(&["--no-bots"], &[("RUST_LOG", "warn"), patient]).await;
         let connection = Connection::open(&room.url).await;
         let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
         let (party, played) = (OnceCell::new(), Mutex::default());
         let noise = noise(1 << 20);
-        World { place, room, pool, noise, connection, party, played }
+        World { harness, room, pool, noise, connection, party, played }
     }
 
     pub(super) fn operator(&self) -> String {
-        self.place.token(Role::Operator, "till-1")
+        self.harness.token(Role::Operator, "till-1")
     }
 
     pub(super) fn other_operator(&self) -> String {
-        self.place.token(Role::Operator, "till-2")
+        self.harness.token(Role::Operator, "till-2")
     }
 
     pub(super) fn auditor(&self) -> String {
-        self.place.token(Role::Auditor, "inspector")
+        self.harness.token(Role::Auditor, "inspector")
     }
 
     pub(super) async fn player(&self) -> Guest {
-        Guest::new(&self.place, &self.room.url).await
+        Guest::new(&self.harness, &self.room.url).await
     }
 
     /// Returns a player whom the room does not know.
     pub(super) fn newcomer(&self) -> Guest {
-        Guest::of(&self.place, &self.room.url, IdMaker::system().player_id())
+        Guest::of(&self.harness, &self.room.url, IdMaker::system().player_id())
     }
 
     pub(super) fn operator_client(&self) -> Client {
-        operator(&self.place, &self.room.url)
+        operator(&self.harness, &self.room.url)
     }
 
     /// Opens a table for eight.
@@ -109,13 +109,13 @@ impl World {
 
     /// Seats a new player alone at a new table.
     pub(super) async fn seated(&self) -> (Guest, TableId) {
-        let mut party = Party::at(&self.place, &self.room.url, 1, quick_table("contract")).await;
+        let mut party = Party::at(&self.harness, &self.room.url, 1, quick_table("contract")).await;
         (party.guests.pop().unwrap(), party.table)
     }
 
     /// Seats two new players at a new table.
     pub(super) async fn playing(&self) -> Party {
-        Party::at(&self.place, &self.room.url, 2, quick_table("contract")).await
+        Party::at(&self.harness, &self.room.url, 2, quick_table("contract")).await
     }
 
     /// Seats two players who will be asked for entropy for ten seconds each time.
@@ -123,7 +123,7 @@ impl World {
         let slow = |config: &mut pb::TableConfig| {
             (config.commit_ms, config.reveal_ms) = (10_000, 10_000);
         };
-        let two = TwoSeats::new(&self.place, &self.room, slow).await;
+        let two = TwoSeats::new(&self.harness, &self.room, slow).await;
         two.sit_down().await;
         two
     }
@@ -148,7 +148,7 @@ impl World {
                 return (player, hand.table, hand.hand_no);
             }
             let config = quick_table("disputes");
-            let mut party = Party::at(&self.place, &self.room.url, 8, config).await;
+            let mut party = Party::at(&self.harness, &self.room.url, 8, config).await;
             // Those before may have begun without somebody.
             let all =
                 |view: &pb::TableView| view.hand.as_ref().is_some_and(|it| it.seats.len() == 8);

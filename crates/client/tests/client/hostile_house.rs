@@ -53,16 +53,16 @@ struct Received {
     reveals: BTreeMap<u8, Entropy>,
 }
 
-struct House {
+struct RoomFixture {
     fixture: Arc<HandFixture>,
     received: Arc<Mutex<Received>>,
     /// The guests' clock.
     clock: Arc<ManualClock>,
 }
 
-impl House {
-    fn new() -> House {
-        House {
+impl RoomFixture {
+    fn new() -> RoomFixture {
+        RoomFixture {
             fixture: Arc::new(HandFixture::new("dice")),
             received: Arc::default(),
             clock: Arc::new(ManualClock::new(UnixMicros(1_700_000_000_000_000))),
@@ -195,13 +195,13 @@ impl House {
     /// The open hand, before anything is closed.
     fn open(&self) -> pb::Entropy {
         let committed: Vec<u8> = self.received().commitments.keys().copied().collect();
-        pb::Entropy { roster: House::roster(), ..self.fixture.entropy(false, &committed) }
+        pb::Entropy { roster: RoomFixture::roster(), ..self.fixture.entropy(false, &committed) }
     }
 
     /// The hand closed with this number of the house's own.
     fn closed(&self, own: &Entropy) -> pb::Entropy {
         let closed = self.fixture.closed_with(&self.closing_rows(own));
-        pb::Entropy { roster: House::roster(), ..closed }
+        pb::Entropy { roster: RoomFixture::roster(), ..closed }
     }
 
     /// The hand dealt from this number of the house's own.

@@ -18,8 +18,8 @@ enum LeftOut {
 }
 
 /// Plays the hand with a guest up to the step that is left out.
-async fn play_up_to(house: &House, guest: &Guest, left_out: LeftOut) {
-    let fixture = &house.fixture;
+async fn play_up_to(room: &RoomFixture, guest: &Guest, left_out: LeftOut) {
+    let fixture = &room.fixture;
     match left_out {
         LeftOut::Number => {
             let later = HandFixture { hand_no: HAND + 1, ..HandFixture::new("dice") };
@@ -30,20 +30,20 @@ async fn play_up_to(house: &House, guest: &Guest, left_out: LeftOut) {
             return guest.send(What::NextHand(bare));
         }
         LeftOut::Closing => {
-            let bare = pb::Entropy { closing: None, ..house.closed(&OWN) };
+            let bare = pb::Entropy { closing: None, ..room.closed(&OWN) };
             return guest.send(What::Entropy(bare));
         }
         LeftOut::Transcript | LeftOut::Proof => {}
     }
-    guest.send(What::Entropy(house.closed(&OWN)));
-    house.until(|received| received.reveals.len() == 1).await;
-    let started = house.started(&OWN);
+    guest.send(What::Entropy(room.closed(&OWN)));
+    room.until(|received| received.reveals.len() == 1).await;
+    let started = room.started(&OWN);
     if let LeftOut::Transcript = left_out {
         let bare = pb::HandStarted { rows: Vec::new(), transcript: Vec::new(), ..started };
         return guest.send(What::HandStarted(bare));
     }
     guest.send(What::HandStarted(started));
-    let (shoe, roots) = fixture.shoe(&house.transcript_rows(&OWN));
+    let (shoe, roots) = fixture.shoe(&room.transcript_rows(&OWN));
     roots.into_iter().for_each(|root| guest.send(fixture.shuffled(root)));
     let bare = pb::HandAction { proofs: Vec::new(), ..fixture.dealt(&shoe) };
     guest.send(What::Action(bare));
@@ -60,9 +60,9 @@ async fn each_step_that_is_left_out_is_distrusted() {
         (LeftOut::Proof, ViolationKind::Unproved),
     ];
     for (left_out, kind) in demanded {
-        let house = House::new();
-        let guest = house.seat_one().await;
-        play_up_to(&house, &guest, left_out).await;
+        let room = RoomFixture::new();
+        let guest = room.seat_one().await;
+        play_up_to(&room, &guest, left_out).await;
         let Caught { found, evidence } = guest.distrusts().await;
         assert_eq!((found.party, found.kind), (PartyAtFault::Table, kind), "{left_out:?}");
         assert!(!statements(&evidence).is_empty(), "{left_out:?}");
@@ -72,11 +72,11 @@ async fn each_step_that_is_left_out_is_distrusted() {
 /// The house throws a hand away that it dislikes, and says that all players agreed to it.
 #[tokio::test]
 async fn a_hand_that_the_house_throws_away_is_distrusted() {
-    let house = House::new();
-    let guest = house.seat_one().await;
-    guest.send(What::Entropy(house.closed(&OWN)));
-    house.until(|received| received.reveals.len() == 1).await;
-    guest.send(What::HandStarted(house.started(&OWN)));
+    let room = RoomFixture::new();
+    let guest = room.seat_one().await;
+    guest.send(What::Entropy(room.closed(&OWN)));
+    room.until(|received| received.reveals.len() == 1).await;
+    guest.send(What::HandStarted(room.started(&OWN)));
     let cause = AbortCause::Agreed.into();
     guest.send(What::Voided(pb::HandVoided { hand_no: HAND, cause, ..Default::default() }));
     let Caught { found, evidence } = guest.distrusts().await;
@@ -87,11 +87,11 @@ async fn a_hand_that_the_house_throws_away_is_distrusted() {
 /// The table says that it has received nothing from a guest, whose reveal it has given a receipt for.
 #[tokio::test]
 async fn blame_behind_a_receipt_is_refuted_by_it() {
-    let house = House::new();
-    let guest = house.seat_one().await;
-    guest.send(What::Entropy(house.closed(&OWN)));
-    house.until(|received| received.reveals.len() == 1).await;
-    let revealed = house.received().reveals[&SEAT];
+    let room = RoomFixture::new();
+    let guest = room.seat_one().await;
+    guest.send(What::Entropy(room.closed(&OWN)));
+    room.until(|received| received.reveals.len() == 1).await;
+    let revealed = room.received().reveals[&SEAT];
     let cause = AbortCause::Withheld.into();
     let seats = vec![SEAT.into()];
     guest.send(What::Voided(pb::HandVoided { hand_no: HAND, seats, cause, ..Default::default() }));

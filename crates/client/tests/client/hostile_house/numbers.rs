@@ -21,7 +21,7 @@ fn number(tried: u32) -> Entropy {
     Entropy(bytes)
 }
 
-impl House {
+impl RoomFixture {
     /// Card on top of the first pile, which only the house can know before the hand: it has the seed,
     /// and what the guests have revealed.
     fn top_card(&self, own: &Entropy) -> u8 {
@@ -78,17 +78,17 @@ async fn the_house_learns_nothing_before_it_is_bound() {
         ),
     ];
     for (bend, kind) in bare {
-        let house = House::new();
-        let guest = house.seat_one().await;
-        guest.send(What::Entropy(house.open()));
+        let room = RoomFixture::new();
+        let guest = room.seat_one().await;
+        guest.send(What::Entropy(room.open()));
         tokio::time::sleep(A_WHILE).await;
-        assert!(house.received().reveals.is_empty(), "an open hand");
-        let mut entropy = house.closed(&FIXED);
+        assert!(room.received().reveals.is_empty(), "an open hand");
+        let mut entropy = room.closed(&FIXED);
         bend(&mut entropy);
         guest.send(What::Entropy(entropy));
         let caught = guest.distrusts().await;
         assert_eq!(caught.found.kind, kind);
-        assert!(house.received().reveals.is_empty(), "{kind}");
+        assert!(room.received().reveals.is_empty(), "{kind}");
     }
 }
 
@@ -96,52 +96,52 @@ async fn the_house_learns_nothing_before_it_is_bound() {
 async fn a_closing_that_some_other_key_signed_binds_nobody() {
     let stranger = SigningKey::from_bytes(&[9; 32]);
     let stranger = HandFixture { dealer: stranger, ..HandFixture::new("dice") };
-    let house = House::new();
-    let guest = house.seat_one().await;
-    let closing = Some(stranger.closing(&house.closing_rows(&FIXED)));
-    guest.send(What::Entropy(pb::Entropy { closing, ..house.closed(&FIXED) }));
+    let room = RoomFixture::new();
+    let guest = room.seat_one().await;
+    let closing = Some(stranger.closing(&room.closing_rows(&FIXED)));
+    guest.send(What::Entropy(pb::Entropy { closing, ..room.closed(&FIXED) }));
     assert_eq!(guest.distrusts().await.found.kind, ViolationKind::ClosingSignature);
-    assert!(house.received().reveals.is_empty());
+    assert!(room.received().reveals.is_empty());
 }
 
 /// Once the others have revealed, the house tries numbers of its own until one suits it. It can neither
 /// deal from it nor bind itself anew.
 #[tokio::test]
 async fn four_thousand_numbers_of_the_house_do_not_move_the_outcome() {
-    let house = House::new();
-    let [one, two] = house.seat_both().await;
+    let room = RoomFixture::new();
+    let [one, two] = room.seat_both().await;
     for guest in [&one, &two] {
-        guest.send(What::Entropy(house.closed(&FIXED)));
+        guest.send(What::Entropy(room.closed(&FIXED)));
     }
-    house.until(|received| received.reveals.len() == 2).await;
-    let fitted = house.fitted_number();
+    room.until(|received| received.reveals.len() == 2).await;
+    let fitted = room.fitted_number();
     // It deals from the number that suits it.
-    one.send(What::HandStarted(house.started(&fitted)));
+    one.send(What::HandStarted(room.started(&fitted)));
     let caught = one.distrusts().await;
     assert_eq!(caught.found.kind, ViolationKind::NotAsClosed);
     assert_eq!(conflicts(&caught.evidence), [], "what was signed was not dealt from");
     // It has the closing signed anew.
-    two.send(What::Entropy(house.closed(&fitted)));
+    two.send(What::Entropy(room.closed(&fitted)));
     let Caught { found, evidence } = two.distrusts().await;
     assert_eq!((found.party, &found.kind), (PartyAtFault::Dealer, &ViolationKind::SecondClosing));
     let contradictions = conflicts(&evidence);
     let [Conflict::TwoClosings { first, second }] = contradictions[..] else {
         panic!("{contradictions:?}")
     };
-    assert!(house.is_dealers(&evidence[first]) && house.is_dealers(&evidence[second]));
+    assert!(room.is_dealers(&evidence[first]) && room.is_dealers(&evidence[second]));
 }
 
 /// The hand goes on from the number that the house was bound to, and from no other.
 #[tokio::test]
 async fn the_number_that_was_closed_is_dealt() {
-    let house = House::new();
-    let guests = house.seat_both().await;
+    let room = RoomFixture::new();
+    let guests = room.seat_both().await;
     for guest in &guests {
-        guest.send(What::Entropy(house.closed(&FIXED)));
+        guest.send(What::Entropy(room.closed(&FIXED)));
     }
-    house.until(|received| received.reveals.len() == 2).await;
+    room.until(|received| received.reveals.len() == 2).await;
     for guest in guests {
-        guest.send(What::HandStarted(house.started(&FIXED)));
+        guest.send(What::HandStarted(room.started(&FIXED)));
         assert_eq!(conflicts(&guest.leaves_content().await), []);
     }
 }

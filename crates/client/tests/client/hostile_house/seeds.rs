@@ -22,11 +22,11 @@ fn quiet() -> What {
 }
 
 /// Plays the hand with a guest up to its deal.
-async fn deal(house: &House) -> Guest {
-    let guest = house.seat_one().await;
-    guest.send(What::Entropy(house.closed(&OWN)));
-    house.until(|received| received.reveals.len() == 1).await;
-    guest.send(What::HandStarted(house.started(&OWN)));
+async fn deal(room: &RoomFixture) -> Guest {
+    let guest = room.seat_one().await;
+    guest.send(What::Entropy(room.closed(&OWN)));
+    room.until(|received| received.reveals.len() == 1).await;
+    guest.send(What::HandStarted(room.started(&OWN)));
     guest
 }
 
@@ -45,8 +45,8 @@ fn check_overdue(Caught { found, evidence }: Caught) {
 /// fairness/SPEC.md §15.3.
 #[tokio::test]
 async fn a_seed_that_stays_shut_is_distrusted() {
-    let house = House::new();
-    let guest = deal(&house).await;
+    let room = RoomFixture::new();
+    let guest = deal(&room).await;
     guest.send_at(ENDED, ended());
     guest.send_at(ENDED.plus(HOUR), quiet());
     guest.send_at(ENDED.plus(HOUR).plus(Duration::from_micros(1)), quiet());
@@ -56,8 +56,8 @@ async fn a_seed_that_stays_shut_is_distrusted() {
 /// The table sends no time and nothing more, and keeps the stream open.
 #[tokio::test]
 async fn a_seed_that_stays_shut_is_distrusted_also_where_nothing_is_sent() {
-    let house = House::new();
-    let guest = deal(&house).await;
+    let room = RoomFixture::new();
+    let guest = deal(&room).await;
     guest.send(ended());
     let heartbeat = || {
         let beat = Message::Heartbeat(pb::Heartbeat { server_time: None });
@@ -73,7 +73,7 @@ async fn a_seed_that_stays_shut_is_distrusted_also_where_nothing_is_sent() {
         }
     };
     tokio::time::timeout(LONGEST, kept).await.expect("the end is kept");
-    house.clock.advance(HOUR + Duration::from_micros(1));
+    room.clock.advance(HOUR + Duration::from_micros(1));
     heartbeat();
     check_overdue(guest.distrusts().await);
 }
