@@ -68,7 +68,7 @@ pub(super) async fn durability_settings(
 /// Whether the schema has its tables, including the newest of this build and the last to be made.
 pub(super) async fn is_migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let tables =
-        "SELECT to_regclass('leases') IS NOT NULL AND to_regclass('checkpoints') IS NOT NULL";
+        "SELECT to_regclass('leases') IS NOT NULL AND to_regclass('snapshots') IS NOT NULL";
     sqlx::query_scalar(tables).fetch_one(link).await
 }
 
