@@ -16,7 +16,7 @@ use system::entropy::SystemEntropy;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::actor::Query;
+use crate::actor::{CommandRequest, Query};
 use crate::answer::{Answer, Outcome};
 use crate::commands::Command;
 use crate::development::Development;
