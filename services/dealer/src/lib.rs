@@ -12,7 +12,7 @@
 //! - [`dealer`] is the handle of callers; it outlives the loss of the log.
 //! - `entropy_source` stops the making of secrets at the first fault of a generator, which
 //!   `entropy_failure` puts on record. [`fixed_seeds`] is for rooms of developers.
-//! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; [`rotation`] moves those
+//! - [`record`] is the events in the log; [`seeds`] is the seeds at rest; `rotation` moves those
 //!   to another key.
 //! - `promises` keeps the order of promises, and finds those that the log has lost.
 //! - `outcome_tests` tests the outcomes of finished hands.

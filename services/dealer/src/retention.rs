@@ -1,7 +1,7 @@
 //! Streams of the dealer's log that it still reads, so that they stay when old events are removed.
 //!
 //! A hand is read again until its seed is open. Of each table the newest promise stays as well, since
-//! the next number is promised only behind it ([`crate::promises`]), and the stream of lost promises.
+//! the next number is promised only behind it (`promises.rs`), and the stream of lost promises.
 //!
 //! Specification: ARCHITECTURE.md §2.11.
 
