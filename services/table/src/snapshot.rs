@@ -1,6 +1,6 @@
 //! Snapshots of the state that the log is folded into, so that a start reads only what came after.
 //!
-//! A snapshot is the fold itself ([`LogFold`]) at some size of the log, as JSON. It is made by folding
+//! A snapshot is the fold itself ([`LogFold`]) at some size of the log, as JSON in zlib. It is made by folding
 //! on from the snapshot before, apart from the tables' tasks: so a snapshot cannot differ from what a
 //! start without it would find. An event names its SHA-256
 //! (`RoomSnapshotTaken`), and only then is it stored. A stored one that the log does not name, or
@@ -10,10 +10,14 @@
 //!
 //! Specification: ARCHITECTURE.md §2.10.
 
+use std::io::{self, Read as _};
 use std::sync::Weak;
 use std::time::Duration;
 
 use eventlog::{AppendError, Entry, Log, ReadError, Reader, SnapshotPlace, Snapshots, StreamId};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use proto::event::v1::RoomSnapshotTaken;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -27,7 +31,7 @@ use crate::registry::TableRegistry;
 const FORMAT: u32 = 1;
 /// Bytes that a snapshot may have for each event since the last one: a large state is written less
 /// often, so that the cost of an event does not grow with it.
-const BYTES_PER_EVENT: u64 = 50;
+const BYTES_PER_EVENT: u64 = 20;
 /// Share of the interval after which a stop takes a snapshot.
 const FINAL_SHARE: u64 = 100;
 /// Pause between two looks at the size of the log.
@@ -70,7 +74,7 @@ enum SnapshotError {
     #[error("table {0} has a record that it could not take: an operator has to look at it first")]
     Damaged(primitives::TableId),
     #[error("the state cannot be written down: {0}")]
-    Write(#[from] serde_json::Error),
+    Write(#[from] io::Error),
     #[error("the state could not be written down: the task for it has failed")]
     Task,
 }
@@ -147,8 +151,10 @@ async fn named_digest(log: &Reader, place: SnapshotPlace) -> Result<Option<Vec<u
 }
 
 fn parse(bytes: &[u8]) -> Result<LogFold, String> {
+    let mut text = Vec::new();
+    ZlibDecoder::new(bytes).read_to_end(&mut text).map_err(|error| error.to_string())?;
     let stored: StoredSnapshot<LogFold> =
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        serde_json::from_slice(&text).map_err(|error| error.to_string())?;
     if stored.format == FORMAT {
         Ok(stored.state)
     } else {
@@ -156,8 +162,10 @@ fn parse(bytes: &[u8]) -> Result<LogFold, String> {
     }
 }
 
-fn bytes(state: &LogFold) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&StoredSnapshot { format: FORMAT, state })
+fn bytes(state: &LogFold) -> io::Result<Vec<u8>> {
+    let mut to = ZlibEncoder::new(Vec::new(), Compression::fast());
+    serde_json::to_writer(&mut to, &StoredSnapshot { format: FORMAT, state })?;
+    to.finish()
 }
 
 /// Takes a snapshot of all that is in the log now. Returns its size in events and in bytes.
@@ -249,7 +257,7 @@ pub(crate) fn restored(state: &LogFold) -> LogFold {
 /// Text of a snapshot, to be compared.
 #[cfg(test)]
 pub(crate) fn text(state: &LogFold) -> String {
-    String::from_utf8(bytes(state).unwrap()).unwrap()
+    serde_json::to_string(&StoredSnapshot { format: FORMAT, state }).unwrap()
 }
 
 #[cfg(test)]

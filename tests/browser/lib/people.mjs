@@ -30,13 +30,16 @@ export class Person {
   }
 
   constructor(context, page, origin) {
-    Object.assign(this, { context, page, origin, faults: [] });
+    Object.assign(this, { context, page, origin, faults: [], lateCommitments: 0 });
   }
 
   async listen() {
     this.page.on("console", (message) => {
       // A busy room asks for a moment's patience: the pages ask again.
       const isBusy = /status of (429|503)/.test(message.text());
+      // A commitment to entropy that comes after the window is refused, and the next number has the next one.
+      const isLate = message.location().url.endsWith("/CommitEntropy") && /status of 400/.test(message.text());
+      if (isLate && this.lateCommitments++ === 0) return;
       if (message.type() === "error" && !isBusy) this.faults.push(`${message.text()} (${message.location().url})`);
     });
     this.page.on("pageerror", (error) => this.faults.push(error.stack ?? error.message));

@@ -8,7 +8,7 @@ CREATE TABLE snapshots (
     bytes       bytea NOT NULL,
     CONSTRAINT snapshots_piece PRIMARY KEY (log, size, piece)
 );
--- Nothing is won by compressing it: it is read whole, at start.
+-- Stored as it is given: it is read whole, at start.
 ALTER TABLE snapshots ALTER COLUMN bytes SET STORAGE EXTERNAL;
 COMMENT ON COLUMN snapshots.size IS 'number of events that it is of';
 COMMENT ON COLUMN snapshots.named_at IS 'position of the event that has its SHA-256';
