@@ -236,19 +236,7 @@ impl Room {
         service.peers.dealer = to_dealer.clone();
         service.peers.wallet = to_wallet.clone();
         service.auth.signing = Some(self.issuer.clone());
-        let people_keys = self.folder.keys(PEOPLE_KEY)?.keyring();
-        let guests = self.guests.clone();
-        let guests = guests.map(|issuer| GuestConfig { issuer, per_day: GUESTS_PER_DAY });
-        let development =
-            Development { time_scale: self.time_scale, fixed_seed: self.folder.fixed_seed() };
-        let snapshot_events = SNAPSHOT_EVENTS;
-        let config = sabacc_table::config::Config {
-            service,
-            people_keys,
-            guests,
-            snapshot_events,
-            development,
-        };
+        let config = self.table_config(service)?;
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::service::run(config, table, drain, take_over).await?)
         });
@@ -277,6 +265,20 @@ impl Room {
             Ok(sabacc_gateway::run(config, public, drain).await?)
         });
         Ok(())
+    }
+
+    fn table_config(&self, service: ServiceConfig) -> anyhow::Result<sabacc_table::config::Config> {
+        let guests = self.guests.clone();
+        Ok(sabacc_table::config::Config {
+            service,
+            people_keys: self.folder.keys(PEOPLE_KEY)?.keyring(),
+            guests: guests.map(|issuer| GuestConfig { issuer, per_day: GUESTS_PER_DAY }),
+            snapshot_events: SNAPSHOT_EVENTS,
+            development: Development {
+                time_scale: self.time_scale,
+                fixed_seed: self.folder.fixed_seed(),
+            },
+        })
     }
 
     /// Returns a service's configuration: telemetry and limits from the environment, the rest from

@@ -21,6 +21,7 @@ use system::clock::{Clock, SystemClock};
 use system::entropy::SystemEntropy;
 use system::ids::IdMaker;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use transport::ChannelError;
 
 use crate::actor::Dependencies;
@@ -111,10 +112,7 @@ pub async fn run(
         clock: Arc::clone(clock),
         receipt_key: Arc::new(ReceiptKey::new(key)),
         repo: Repo::new(&service.store),
-        snapshots: SnapshotPolicy {
-            store: Some(service.store.snapshots(LOG)),
-            interval: snapshot_events,
-        },
+        snapshots: SnapshotPolicy::new(service.store.snapshots(LOG), snapshot_events),
         player_keys: PlayerKeys {
             keys: SecretStore::postgres(url.expose(), SCHEMA).map_err(RunError::own)?,
             keyring: people_keys,
@@ -153,15 +151,21 @@ pub async fn run(
         .add(revocations.max_decoding_message_size(most))
         .await;
     let closing = service.closing.clone();
-    let owner = Box::pin(async move {
-        let open = |first| opener.open(first);
-        let publish = |registry: Option<_>| {
-            opener.state_condition.set(registry.is_none().then_some(NOT_READ));
-            sender.send_replace(registry);
-        };
-        own_log("table", open, publish, &closing).await
-    });
-    service.run(routes, owner).await
+    service.run(routes, Box::pin(own_registry(opener, sender, closing))).await
+}
+
+/// Owns the log and publishes its registry, until the service closes.
+async fn own_registry(
+    opener: RegistryOpener,
+    sender: watch::Sender<Option<Arc<TableRegistry>>>,
+    closing: CancellationToken,
+) -> Result<(), BoxError> {
+    let open = |first| opener.open(first);
+    let publish = |registry: Option<_>| {
+        opener.state_condition.set(registry.is_none().then_some(NOT_READ));
+        sender.send_replace(registry);
+    };
+    own_log("table", open, publish, &closing).await
 }
 
 /// Watches the services without which no hand starts and none is posted.

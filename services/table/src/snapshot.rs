@@ -62,6 +62,14 @@ pub(crate) struct SnapshotPolicy {
     pub interval: u64,
 }
 
+impl SnapshotPolicy {
+    /// Takes a snapshot into a store after so many events.
+    #[must_use]
+    pub(crate) const fn new(store: Snapshots, interval: u64) -> SnapshotPolicy {
+        SnapshotPolicy { store: Some(store), interval }
+    }
+}
+
 /// Error of taking a snapshot.
 #[derive(Debug, thiserror::Error)]
 enum SnapshotError {
