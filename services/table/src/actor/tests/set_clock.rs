@@ -25,22 +25,28 @@ struct WaitingTable {
     _commands: mpsc::Sender<TableMessage>,
 }
 
+/// A table at which somebody is to act.
+fn table_to_act() -> Harness {
+    let mut table = Harness::new("dice", |_| {});
+    assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
+    for number in [1, 2, 4] {
+        table.commit(1, number);
+    }
+    assert!(table.run_effect(|effect| effect == Effect::Start));
+    assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
+    for number in [1, 2, 4] {
+        table.reveal(1, number);
+    }
+    let due =
+        |table: &Harness| table.state.play.as_ref().is_some_and(|play| play.to_act().is_some());
+    table.run_while(|table| !due(table));
+    assert!(due(&table), "somebody is to act");
+    table
+}
+
 impl WaitingTable {
     async fn new() -> WaitingTable {
-        let mut table = Harness::new("dice", |_| {});
-        assert!(table.run_effect(|effect| effect == Effect::Commit { hand_no: 1 }));
-        for number in [1, 2, 4] {
-            table.commit(1, number);
-        }
-        assert!(table.run_effect(|effect| effect == Effect::Start));
-        assert!(table.run_effect(|effect| effect == Effect::CloseEntropy { hand_no: 1 }));
-        for number in [1, 2, 4] {
-            table.reveal(1, number);
-        }
-        let due =
-            |table: &Harness| table.state.play.as_ref().is_some_and(|play| play.to_act().is_some());
-        table.run_while(|table| !due(table));
-        assert!(due(&table), "somebody is to act");
+        let table = table_to_act();
         let play = table.state.play.as_ref().unwrap();
         let (deadline, _) = play.deadline(&table.state.table.config).unwrap();
         assert_eq!(deadline.since(table.now), CLOCK);
