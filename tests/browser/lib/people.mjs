@@ -12,6 +12,9 @@ const { chromium } = require("playwright-core");
 /** Time for what takes none on a machine that is not busy. */
 export const PATIENCE_MS = 30_000;
 
+/** Commitments of one page that may come too late on a machine that is busy. */
+const MAX_LATE = 3;
+
 /** Source of axe-core. */
 export const axeSource = () => fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
@@ -30,17 +33,23 @@ export class Person {
   }
 
   constructor(context, page, origin) {
-    Object.assign(this, { context, page, origin, faults: [], lateCommitments: 0 });
+    Object.assign(this, { context, page, origin, faults: [], refusals: [], lateCommitments: 0 });
   }
 
   async listen() {
     this.page.on("console", (message) => {
       // A busy room asks for a moment's patience: the pages ask again.
       const isBusy = /status of (429|503)/.test(message.text());
-      // A commitment to entropy that comes after the window is refused, and the next number has the next one.
+      // A hand may open without a seat, or close its window, while the seat's commitment to it is on its way: it is
+      // refused, and the page commits to the next number.
       const isLate = message.location().url.endsWith("/CommitEntropy") && /status of 400/.test(message.text());
-      if (isLate && this.lateCommitments++ === 0) return;
+      if (isLate && this.lateCommitments++ < MAX_LATE) return;
       if (message.type() === "error" && !isBusy) this.faults.push(`${message.text()} (${message.location().url})`);
+    });
+    this.page.on("response", async (response) => {
+      if (response.status() < 400) return;
+      const refusal = await response.text().catch(() => "");
+      this.refusals.push(`${new URL(response.url()).pathname}: ${refusal.slice(0, 300)}`);
     });
     this.page.on("pageerror", (error) => this.faults.push(error.stack ?? error.message));
     await this.page.exposeFunction("tellViolation", (text) => this.faults.push(text));
@@ -68,7 +77,7 @@ export class Person {
 
   /** Fails where the pages have complained. */
   isContent() {
-    assert.deepEqual(this.faults, [], "the pages complained");
+    assert.deepEqual(this.faults, [], `the pages complained; refused were: ${this.refusals.join("; ")}`);
   }
 
   close() {
