@@ -108,6 +108,7 @@ PromisesLost: 1 bytes table_id; 2 uint64 hand_no; 3 Promise promise
 Pulse: 1 uint32 ppm
 RefreshTokenUsed: 1 uint64 generation; 2 bytes refresh_sha256; 3 bytes request_id
 Roll: 1 *uint32 sides
+RoomSnapshotTaken: 1 uint64 size; 2 bytes sha256
 RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack; 4 bool house
 Sample: 1 uint32 n; 2 uint32 k
 SeatExcluded: 1 uint32 seat; 2 bytes player_id; 3 uint32 step; 4 uint64 until_hand_no; 5 uint64
