@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use battery::field::{LookResult, degrees};
 use chassis::telemetry::metrics;
-use eventlog::{Log, Position, ReadError, StreamId, Version, derived_id};
+use eventlog::{Position, ReadError, Reader, StreamId, Version, derived_id};
 use futures_util::StreamExt as _;
 use primitives::UnixMicros;
 use proto::event::v1 as pb;
@@ -33,7 +33,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Reason why outcomes are not tested at the moment.
 #[derive(Debug, thiserror::Error)]
-enum TestError {
+pub(crate) enum TestError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
@@ -69,11 +69,7 @@ impl Dealer {
 /// Counts and tests until the log is lost.
 async fn follow(handler: &Handler) -> Result<(), TestError> {
     let log = handler.log();
-    let (mut fold, from) = match last_tested(log).await? {
-        Some((at, tested)) => convert::parse(&tested)
-            .map_err(|bad| Corrupt { position: at.0, what: bad.to_string() })?,
-        None => (Fold::default(), 0),
-    };
+    let (mut fold, from) = last_fold(log.reader()).await?;
     report(&fold);
     let mut events = log.subscribe(Position(from));
     while let Some(event) = events.next().await {
@@ -135,8 +131,23 @@ fn report(fold: &Fold) {
     metrics::gauge("sabacc.chance.findings", fold.tests.found.len() as u64);
 }
 
+/// Number of events that the last look on record covers: a start counts on from there, and needs
+/// those behind it.
+pub(crate) async fn tested_until(log: &Reader) -> Result<u64, TestError> {
+    Ok(last_fold(log).await?.1)
+}
+
+/// Counts of the last look on record, and the number of events that they cover.
+async fn last_fold(log: &Reader) -> Result<(Fold, u64), TestError> {
+    match last_tested(log).await? {
+        Some((at, tested)) => Ok(convert::parse(&tested)
+            .map_err(|bad| Corrupt { position: at.0, what: bad.to_string() })?),
+        None => Ok((Fold::default(), 0)),
+    }
+}
+
 /// The last look on record, with its position.
-async fn last_tested(log: &Log) -> Result<Option<(Position, pb::OutcomesTested)>, TestError> {
+async fn last_tested(log: &Reader) -> Result<Option<(Position, pb::OutcomesTested)>, TestError> {
     let mut version = last_version(log).await?;
     while version > 0 {
         let events = log.read_stream(StreamId::CHANCE, Version(version), 1).await?;
@@ -155,7 +166,7 @@ async fn last_tested(log: &Log) -> Result<Option<(Position, pb::OutcomesTested)>
 
 /// Number of events in the stream of chance, found in as many reads as the number has digits, since
 /// each of them may be large.
-async fn last_version(log: &Log) -> Result<u64, ReadError> {
+async fn last_version(log: &Reader) -> Result<u64, ReadError> {
     let exists = async |version: u64| {
         let events = log.read_stream(StreamId::CHANCE, Version(version), 1).await?;
         Ok::<bool, ReadError>(!events.is_empty())

@@ -12,6 +12,7 @@ use eventlog::{Position, ReadError, Reader, StreamId};
 use primitives::TableId;
 use wire::records::DealerRecord;
 
+use crate::outcome_tests::{self, TestError};
 use crate::record::Corrupt;
 
 /// The streams that stay cannot be told.
@@ -21,16 +22,44 @@ pub enum RetentionError {
     Read(#[from] ReadError),
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
+    #[error(
+        "the dealer's tests of its outcomes have covered the first {tested} events, and count on from \
+         there: the range must not reach beyond"
+    )]
+    NotTested { tested: u64 },
+}
+
+impl From<TestError> for RetentionError {
+    fn from(error: TestError) -> RetentionError {
+        match error {
+            TestError::Read(error) => error.into(),
+            TestError::Corrupt(error) => error.into(),
+        }
+    }
+}
+
+/// Number of events that the dealer needs no more but for the streams that stay: those that its tests
+/// of outcomes have covered.
+///
+/// # Errors
+/// The log cannot be read, or holds an event that no dealer can have written.
+pub async fn tested_until(log: &Reader) -> Result<u64, RetentionError> {
+    Ok(outcome_tests::tested_until(log).await?)
 }
 
 /// Streams with events in a range of positions that the dealer still reads.
 ///
 /// # Errors
-/// The log cannot be read, or holds an event that no dealer can have written.
+/// The log cannot be read, holds an event that no dealer can have written, or the range reaches beyond
+/// what the tests of outcomes have covered.
 pub async fn retained_streams(
     log: &Reader,
     range: Range<u64>,
 ) -> Result<Vec<StreamId>, RetentionError> {
+    let tested = tested_until(log).await?;
+    if tested < range.end {
+        return Err(RetentionError::NotTested { tested });
+    }
     let mut hands: BTreeMap<StreamId, (TableId, u64)> = BTreeMap::new();
     let mut pages = log.pages(Position(range.start)..Position(range.end));
     while let Some(page) = pages.next().await? {

@@ -254,7 +254,7 @@ async fn archive_old(
     let since = days_ago(days);
     let from = reader.cut().await?.map_or(0, |cut| cut.size());
     let limit = match log {
-        LogName::Dealer => u64::MAX,
+        LogName::Dealer => sabacc_dealer::retention::tested_until(&reader).await?,
         LogName::Table => sabacc_table::retention::newest_snapshot(&store).await?,
         LogName::Wallet => {
             let newest = newest_snapshot(&reader, &Repo::new(&store)).await?;

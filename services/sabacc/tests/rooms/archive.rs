@@ -90,7 +90,9 @@ async fn the_past_of_every_log_moves_to_files_and_back() {
     let old = ["old", "--folder", folder, "--config", config];
     let (status, said) = archive(&harness, &room, &old).await;
     assert!(status.success(), "{said}");
-    assert_eq!(said.matches("events removed").count(), 3, "{said}");
+    // The dealer has taken no look at its outcomes yet, and needs all of its log for the first.
+    assert_eq!(said.matches("events removed").count(), 2, "{said}");
+    assert!(said.contains("dealer: nothing to archive"), "{said}");
 
     // Play goes on, also after restarts, one of them without a snapshot of its own.
     until_hand(&harness, &room.url, table, 34).await;
