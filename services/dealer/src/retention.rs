@@ -6,9 +6,10 @@
 //! Specification: ARCHITECTURE.md §2.11.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::io::Read;
 
-use eventlog::{Position, ReadError, Reader, StreamId};
+use eventlog::archive::{Archive, ArchiveError};
+use eventlog::{ReadError, Reader, StreamId};
 use primitives::TableId;
 use wire::records::DealerRecord;
 
@@ -20,6 +21,8 @@ use crate::record::Corrupt;
 pub enum RetentionError {
     #[error(transparent)]
     Read(#[from] ReadError),
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
     #[error(
@@ -47,31 +50,28 @@ pub async fn tested_until(log: &Reader) -> Result<u64, RetentionError> {
     Ok(outcome_tests::tested_until(log).await?)
 }
 
-/// Streams with events in a range of positions that the dealer still reads.
+/// Streams with events in an archive that the dealer still reads. The archive is read and not the log,
+/// so that a removal which was interrupted can be repeated.
 ///
 /// # Errors
-/// The log cannot be read, holds an event that no dealer can have written, or the range reaches beyond
-/// what the tests of outcomes have covered.
+/// The log or the archive cannot be read, the archive holds an event that no dealer can have written,
+/// or reaches beyond what the tests of outcomes have covered.
 pub async fn retained_streams(
     log: &Reader,
-    range: Range<u64>,
+    mut archive: Archive<impl Read>,
 ) -> Result<Vec<StreamId>, RetentionError> {
     let tested = tested_until(log).await?;
-    if tested < range.end {
+    if tested < archive.header().range.end {
         return Err(RetentionError::NotTested { tested });
     }
     let mut hands: BTreeMap<StreamId, (TableId, u64)> = BTreeMap::new();
-    let mut pages = log.pages(Position(range.start)..Position(range.end));
-    while let Some(page) = pages.next().await? {
-        for event in &page {
-            let corrupt = |what: String| Corrupt { position: event.position.0, what };
-            let record =
-                DealerRecord::try_from(event).map_err(|error| corrupt(error.to_string()))?;
-            if let DealerRecord::SeedCommitted(promised) = record {
-                let table = wire::field::table_id(&promised.table_id);
-                let table = table.map_err(|bad| corrupt(bad.to_string()))?;
-                hands.insert(event.stream, (table, promised.hand_no));
-            }
+    while let Some(event) = archive.next_event()? {
+        let corrupt = |what: String| Corrupt { position: event.position.0, what };
+        let record = DealerRecord::try_from(&event).map_err(|error| corrupt(error.to_string()))?;
+        if let DealerRecord::SeedCommitted(promised) = record {
+            let table = wire::field::table_id(&promised.table_id);
+            let table = table.map_err(|bad| corrupt(bad.to_string()))?;
+            hands.insert(event.stream, (table, promised.hand_no));
         }
     }
     let mut retained = vec![StreamId::CHANCE];

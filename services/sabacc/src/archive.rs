@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write as _};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -234,7 +233,7 @@ async fn remove(url: &str, file: &Path, since: UnixMicros) -> anyhow::Result<Rem
     let whole = check(file)?;
     let log = LogName::of(&whole)?;
     let streams = if whole.recorded_at < since {
-        retained_streams(url, log, whole.header.range.clone()).await?
+        retained_streams(url, log, file, whole.header.range.end).await?
     } else {
         Vec::new()
     };
@@ -277,20 +276,23 @@ async fn archive_old(
 async fn retained_streams(
     url: &str,
     log: LogName,
-    range: Range<u64>,
+    file: &Path,
+    cut: u64,
 ) -> anyhow::Result<Vec<StreamId>> {
     let (store, reader) = connect(url, log).await?;
     match log {
-        LogName::Dealer => Ok(sabacc_dealer::retention::retained_streams(&reader, range).await?),
-        LogName::Table => Ok(sabacc_table::retention::retained_streams(&store, range.end).await?),
+        LogName::Dealer => {
+            let archive = Archive::open(open(file)?)?;
+            Ok(sabacc_dealer::retention::retained_streams(&reader, archive).await?)
+        }
+        LogName::Table => Ok(sabacc_table::retention::retained_streams(&store, cut).await?),
         LogName::Wallet => {
             let newest = newest_snapshot(&reader, &Repo::new(&store)).await?.unwrap_or(0);
-            if newest <= range.end {
+            if newest <= cut {
                 bail!(
                     "the wallet could not start without these events: its newest snapshot is of the \
-                     first {newest}, and it must reach beyond position {}. The wallet takes one \
-                     when it stops: stop and start it, and remove the range then",
-                    range.end
+                     first {newest}, and it must reach beyond position {cut}. The wallet takes one \
+                     when it stops: stop and start it, and remove the range then"
                 );
             }
             Ok(Vec::new())

@@ -116,18 +116,8 @@ pub(crate) async fn newest(
 ) -> Result<Option<Snapshot>, ReadError> {
     for place in snapshots.places().await? {
         let size = place.size;
-        // Bytes that the log does not name are not read.
-        let bytes = match named_digest(log, place).await? {
-            Some(digest) => {
-                let bytes = snapshots.bytes(size).await?;
-                (Sha256::digest(&bytes)[..] == digest[..]).then_some(bytes)
-            }
-            None => None,
-        };
-        let Some(bytes) = bytes else {
-            tracing::error!(size, "a snapshot is stored that the log does not vouch for");
-            continue;
-        };
+        let digest = named_digest(log, place).await?;
+        let Some(bytes) = snapshots.vouched_bytes(size, digest).await? else { continue };
         let parsed = tokio::task::spawn_blocking(move || parse(&bytes)).await;
         match parsed.map_err(|_| ReadError::Corrupt("a snapshot".into()))? {
             Ok(state) => {
@@ -141,7 +131,7 @@ pub(crate) async fn newest(
 }
 
 /// SHA-256 that the event at a snapshot's place names, if it is one and names this size.
-async fn named_digest(log: &Reader, place: SnapshotPlace) -> Result<Option<Vec<u8>>, ReadError> {
+async fn named_digest(log: &Reader, place: SnapshotPlace) -> Result<Option<[u8; 32]>, ReadError> {
     let events = match log.read(place.named_at, 1).await {
         Ok(events) => events,
         Err(ReadError::Archived { .. }) => return Ok(None),
@@ -153,7 +143,7 @@ async fn named_digest(log: &Reader, place: SnapshotPlace) -> Result<Option<Vec<u
     if let Ok(TableRecord::RoomSnapshotTaken(RoomSnapshotTaken { size, sha256 })) =
         TableRecord::try_from(event)
     {
-        return Ok((size == place.size).then(|| sha256.to_vec()));
+        return Ok(sha256[..].try_into().ok().filter(|_| size == place.size));
     }
     Ok(None)
 }

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use eventlog_core::Position;
+use sha2::{Digest as _, Sha256};
 use sqlx::{PgPool, Row as _};
 
 use super::error::with_timeout;
@@ -76,7 +77,7 @@ impl Snapshots {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn bytes(&self, size: u64) -> Result<Vec<u8>, ReadError> {
+    async fn bytes(&self, size: u64) -> Result<Vec<u8>, ReadError> {
         let mut whole = Vec::new();
         for piece in 0_i32.. {
             let read = read_with_retry(&self.pool, || {
@@ -93,6 +94,30 @@ impl Snapshots {
             whole.extend(bytes);
         }
         Ok(whole)
+    }
+
+    /// Bytes of a snapshot whose SHA-256 the log names as `digest`; `None`, which is told in the log
+    /// lines, where it names none or the bytes are others. Without a digest nothing is read.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn vouched_bytes(
+        &self,
+        size: u64,
+        digest: Option<[u8; 32]>,
+    ) -> Result<Option<Vec<u8>>, ReadError> {
+        if let Some(digest) = digest {
+            let bytes = self.bytes(size).await?;
+            if Sha256::digest(&bytes)[..] == digest {
+                return Ok(Some(bytes));
+            }
+        }
+        tracing::error!(
+            log = self.log,
+            size,
+            "a snapshot is stored that the log does not vouch for"
+        );
+        Ok(None)
     }
 
     /// Stores a snapshot and removes the oldest ones. Larger ones are removed too: none can be

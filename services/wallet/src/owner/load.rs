@@ -174,18 +174,8 @@ pub async fn newest_snapshot(log: &Reader, repo: &Repo) -> Result<Option<u64>, L
 async fn newest_state(log: &Reader, repo: &Repo) -> Result<Option<StartingState>, LoadError> {
     let snapshots = repo.snapshots();
     for SnapshotPlace { size, named_at: _ } in snapshots.places().await? {
-        // Bytes that the log does not name are not read.
-        let bytes = match snapshot_digest(log, size).await? {
-            Some(digest) => {
-                let bytes = snapshots.bytes(size).await?;
-                (Sha256::digest(&bytes)[..] == digest[..]).then_some(bytes)
-            }
-            None => None,
-        };
-        let Some(bytes) = bytes else {
-            tracing::error!(size, "a snapshot is stored that the log does not vouch for");
-            continue;
-        };
+        let digest = snapshot_digest(log, size).await?;
+        let Some(bytes) = snapshots.vouched_bytes(size, digest).await? else { continue };
         match snapshot::read(&bytes) {
             Ok(ledger) => return Ok(Some(StartingState { ledger, size })),
             Err(error) => tracing::error!(size, %error, "a snapshot of the log cannot be read"),
