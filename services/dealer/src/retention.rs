@@ -1,6 +1,7 @@
 //! Streams of the dealer's log that it still reads, so that they stay when old events are removed.
 //!
-//! A hand is read again until its seed is open. Of each table the newest promise stays as well, since
+//! A hand is read again until its seed is open, and by the tests of outcomes where it goes on behind the
+//! cut: they need its commitment. Of each table the newest promise stays as well, since
 //! the next number is promised only behind it (`promises.rs`), and the stream of lost promises.
 //!
 //! Specification: ARCHITECTURE.md §2.11.
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use eventlog::archive::{Archive, ArchiveError};
-use eventlog::{ReadError, Reader, StreamId};
+use eventlog::{Position, ReadError, Reader, StreamId};
 use primitives::TableId;
 use wire::records::DealerRecord;
 
@@ -64,6 +65,7 @@ pub async fn retained_streams(
     if tested < archive.header().range.end {
         return Err(RetentionError::NotTested { tested });
     }
+    let cut = Position(archive.header().range.end);
     let mut hands: BTreeMap<StreamId, (TableId, u64)> = BTreeMap::new();
     while let Some(event) = archive.next_event()? {
         let corrupt = |what: String| Corrupt { position: event.position.0, what };
@@ -78,15 +80,20 @@ pub async fn retained_streams(
     for (stream, (table, number)) in hands {
         let next = StreamId::from(fairness::hand_id(table, number.saturating_add(1)));
         let is_newest = log.last_of_stream(next).await?.is_none();
-        if is_newest || !is_over(log, stream).await? {
+        if is_newest || !is_over_before(log, stream, cut).await? {
             retained.push(stream);
         }
     }
     Ok(retained)
 }
 
-/// Whether the last event of a hand opens its seed.
-async fn is_over(log: &Reader, hand: StreamId) -> Result<bool, RetentionError> {
+/// Whether the last event of a hand opens its seed, and stands before the cut.
+async fn is_over_before(
+    log: &Reader,
+    hand: StreamId,
+    cut: Position,
+) -> Result<bool, RetentionError> {
     let Some(last) = log.last_of_stream(hand).await? else { return Ok(false) };
-    Ok(matches!(DealerRecord::try_from(&last), Ok(DealerRecord::SeedOpened(_))))
+    let opens_seed = matches!(DealerRecord::try_from(&last), Ok(DealerRecord::SeedOpened(_)));
+    Ok(opens_seed && last.position < cut)
 }

@@ -1,12 +1,15 @@
 //! Outcomes in the field: they are tested as they come, found once, and never counted before their
 //! seed is open.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
+use eventlog::archive::{self, Archive, Retained};
 use eventlog::{
-    Entry, Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros,
+    Entry, Limits, Log, MemStore, Options, PgStore, PoolSizes, Position, Reader, Store, StreamId,
+    UnixMicros,
 };
 use fairness::{
     ClientCommitment, ClosingRow, Commitment, Entropy, OperationRequest, RowStatus, Seed,
@@ -20,7 +23,9 @@ use sabacc_dealer::dealer::RequestMetadata;
 use sabacc_dealer::hand::{
     Committed, Event, HandName, IndexedOperation, OperationResult, PerformCommand, SealInput,
 };
+use sabacc_dealer::retention::{RetentionError, retained_streams};
 use sabacc_dealer::{Dealer, Dependencies, maintain_log, record};
+use system::clock::{Clock as _, SystemClock};
 use system::entropy::SeededEntropy;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -30,13 +35,14 @@ use zeroize::Zeroizing;
 const RULES: [u8; 32] = [2; 32];
 
 fn options() -> Options {
+    let clock = SystemClock::new();
     Options {
         name: "dealer/0".into(),
         owner: "test".into(),
         address: "nowhere".into(),
         lease: Duration::from_secs(5),
         take_over: true,
-        clock: Arc::new(|| UnixMicros(1)),
+        clock: Arc::new(move || clock.now()),
         salts: Arc::new(|| [7; 16]),
         limits: Limits::default(),
     }
@@ -92,7 +98,7 @@ fn dice(number: u64, shown: u64) -> [u32; 2] {
 }
 
 /// A dealer's log, which a test writes as whoever runs a dealer could.
-struct Room(Arc<MemStore>);
+struct Room(Arc<dyn Store>);
 
 impl Room {
     fn new() -> Room {
@@ -100,7 +106,7 @@ impl Room {
     }
 
     fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(&self.0) as Arc<dyn Store>
+        Arc::clone(&self.0)
     }
 
     async fn write(&self, hands: impl Iterator<Item = (u64, Vec<Event>)>) {
@@ -119,11 +125,17 @@ impl Room {
         log.close().await;
     }
 
+    fn reader(&self) -> Reader {
+        Reader::new(self.store(), "dealer/0")
+    }
+
+    /// Records of chance behind the log's cut.
     async fn events(&self) -> Vec<(u64, DealerRecord)> {
-        let reader = Reader::new(self.store(), "dealer/0");
+        let reader = self.reader();
+        let cut = reader.cut().await.expect("the store works").map_or(0, |cut| cut.size());
         let mut events = Vec::new();
         loop {
-            let from = events.len() as u64;
+            let from = cut + events.len() as u64;
             let page = reader.read(Position(from), 1000).await.expect("the store works");
             if page.is_empty() {
                 break;
@@ -343,4 +355,56 @@ async fn what_a_dealer_deals_is_counted_card_by_card_and_found_fair() {
         }
     }
     assert_eq!(room.findings().await, []);
+}
+
+/// The log is cut at the last look: what the tests still read stays, and they go on as if nothing had
+/// been removed. ARCHITECTURE.md §2.11.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_was_cut_at_a_look_is_tested_on() {
+    let url = testkit::postgres().await.unwrap().database("dealer_cut").await.unwrap();
+    sabacc_dealer::service::migrate(&url, None).await.unwrap();
+    let store = PgStore::connect(&url, "dealer", PoolSizes::default()).await.unwrap();
+    let room = Room(store);
+    let promised = |number| (number, vec![committed(name(number))]);
+    let rest = |number| (number, hand(number, 6).1.split_off(1));
+    // One of those that nobody has dealt yet is dealt behind the cut, though a later one is promised.
+    room.write([8_000, 8_001, 9_000].map(promised).into_iter()).await;
+    room.write((1..=1_100).map(promised)).await;
+    room.write((1..=1_100).map(rest)).await;
+    let whole = |log: &Reader, to: u64| {
+        let log = log.clone();
+        async move {
+            let mut file = Vec::new();
+            archive::write(&log, 0..to, merkle::Tree::default(), &mut file).await.unwrap();
+            file
+        }
+    };
+    let reader = room.reader();
+    let early = whole(&reader, 500).await;
+    let early = retained_streams(&reader, Archive::open(&early[..]).unwrap()).await;
+    assert!(matches!(early, Err(RetentionError::NotTested { tested: 0 })), "{early:?}");
+    room.test().await;
+    let cut = room.looks().await[0].read_from;
+    assert_eq!(cut, 3 + 1_100 + 3 * 1_000);
+
+    room.write([8_000].map(rest).into_iter()).await;
+    let file = whole(&reader, cut).await;
+    // An interrupted removal is repeated.
+    for removed in [1_000, 0] {
+        let streams = retained_streams(&reader, Archive::open(&file[..]).unwrap()).await.unwrap();
+        // Those that are not over, and those that were promised before the cut and dealt behind it.
+        let hands = (1_001..=1_100).chain([8_000, 8_001, 9_000]);
+        let hands = hands.map(|number| StreamId::from(name(number).id()));
+        let wanted: BTreeSet<_> = hands.chain([StreamId::CHANCE]).collect();
+        assert_eq!(streams.iter().copied().collect::<BTreeSet<_>>(), wanted);
+        let retained = Retained { since: UnixMicros(u64::MAX), streams: &streams };
+        let mut file = std::io::Cursor::new(&file);
+        let gone = archive::remove(&url, "dealer", &mut file, retained).await.unwrap();
+        assert_eq!(gone, removed);
+    }
+    room.write((1_101..=2_000).map(|number| hand(number, 6))).await;
+    room.test().await;
+    let looks = room.looks().await;
+    assert_eq!(looks.iter().map(|look| look.hands).collect::<Vec<_>>(), [1_000, 2_000]);
+    assert_eq!(trials(&looks[1]), [4_000, 4_000]);
 }
