@@ -1,6 +1,7 @@
 //! Faults, after which a log is not signed any more, and errors that pass.
 
 use eventlog::ReadError;
+use eventlog::archive::MountError;
 use eventlog::store::StoreError;
 use merkle::{BuildError, CheckpointError, Refusal, TileId, TilesError};
 
@@ -44,8 +45,21 @@ pub(crate) enum NotaryError {
     Superseded,
     #[error("{0} is not in the store")]
     MissingTile(TileId),
+    /// The archives cannot be read, or one of them is damaged. The log is sound.
+    #[error(transparent)]
+    Archive(#[from] MountError),
+    /// Too many read for callers at once.
+    #[error("too many read this log at once")]
+    Busy,
     #[error(transparent)]
     Fault(Box<Fault>),
+}
+
+impl NotaryError {
+    /// Whether records were removed that archives may have.
+    pub(crate) fn is_archived(&self) -> bool {
+        matches!(self, NotaryError::Fault(fault) if matches!(**fault, Fault::Archived { .. }))
+    }
 }
 
 impl From<Fault> for NotaryError {
@@ -83,6 +97,7 @@ impl From<ReadError> for NotaryError {
             }
             ReadError::Corrupt(what) => Fault::Store(what).into(),
             ReadError::Archived { size } => Fault::Archived { size }.into(),
+            ReadError::Archive(error) => NotaryError::Archive(error),
         }
     }
 }

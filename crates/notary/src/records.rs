@@ -94,8 +94,45 @@ impl Notary {
         if there.is_none_or(|tile| tile.width() < width) {
             return Ok(None);
         }
-        Ok(Some(bundle::encode(&self.shared.leaf_records(published, index, width).await?)?.into()))
+        let Shared { reader, archive_reader, reads, archive_reads, .. } = &*self.shared;
+        let place = EntryTile { index, width };
+        let turn = reads.acquire().await.ok_or(NotaryError::Busy)?;
+        let mut records = self.shared.leaf_records(reader, published, place).await;
+        drop(turn);
+        if let (Err(error), Some(reader)) = (&records, archive_reader)
+            && error.is_archived()
+        {
+            let _turn = archive_reads.acquire().await.ok_or(NotaryError::Busy)?;
+            records = self.shared.leaf_records(reader, published, place).await;
+        }
+        Ok(Some(bundle::encode(&records?)?.into()))
     }
+
+    /// Returns the records of all selections that are in the published tree, with their proof.
+    pub(crate) async fn prove(
+        &self,
+        published: &Arc<PublishedTree>,
+        selections: &[Selection],
+    ) -> Result<ProvedRecords, SelectError> {
+        let Shared { reader, archive_reader, reads, archive_reads, .. } = &*self.shared;
+        let turn = reads.acquire().await.ok_or(NotaryError::Busy)?;
+        let mut proved = self.shared.prove(reader, published, selections).await;
+        drop(turn);
+        if let (Err(SelectError::Notary(error)), Some(reader)) = (&proved, archive_reader)
+            && error.is_archived()
+        {
+            let _turn = archive_reads.acquire().await.ok_or(NotaryError::Busy)?;
+            proved = self.shared.prove(reader, published, selections).await;
+        }
+        proved
+    }
+}
+
+/// First records of an entry bundle.
+#[derive(Clone, Copy)]
+struct EntryTile {
+    index: u64,
+    width: u16,
 }
 
 impl Shared {
@@ -118,16 +155,16 @@ impl Shared {
     /// are not kept.
     async fn leaf_records(
         &self,
+        reader: &Reader,
         published: &PublishedTree,
-        index: u64,
-        width: u16,
+        EntryTile { index, width }: EntryTile,
     ) -> Result<Vec<[u8; RECORD_LEN]>, NotaryError> {
         let (first, mut records) = (index * u64::from(TILE_WIDTH), Vec::new());
         let add = |event: Event| {
             records.push(event.record());
             Ok::<_, NotaryError>(())
         };
-        self.reader.for_each(Position(first), width.into(), add).await?;
+        reader.for_each(Position(first), width.into(), add).await?;
         let tile = TileId::at(Row::Hashes(0), index, published.head().size);
         let tiles = self.tiles.authenticated(published.head(), &published.edge, tile).await?;
         for (position, record) in (first..).zip(&records) {
@@ -136,16 +173,17 @@ impl Shared {
         Ok(records)
     }
 
-    /// Returns the records of all selections that are in the published tree, with their proof.
-    pub(crate) async fn prove(
+    /// Records of all selections that are in the published tree, with their proof.
+    async fn prove(
         &self,
+        reader: &Reader,
         published: &Arc<PublishedTree>,
         selections: &[Selection],
     ) -> Result<ProvedRecords, SelectError> {
         let size = published.head().size;
         let mut selected = SelectedRecords { size, events: BTreeMap::new(), bytes: 0 };
         for selection in selections {
-            select(&self.reader, selection, &mut selected).await?;
+            select(reader, selection, &mut selected).await?;
         }
         let events = selected.events;
         let positions: Vec<u64> = events.keys().copied().collect();
