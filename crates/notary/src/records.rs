@@ -21,6 +21,8 @@ pub(crate) const MAX_RECORDS: usize = 4096;
 const MAX_BYTES: usize = 4 << 20;
 /// Records in one read.
 const PAGE_SIZE: usize = 500;
+/// Records in one read of those of a request, which are few.
+const REQUEST_PAGE_SIZE: usize = 16;
 
 /// Error of an entry bundle that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -318,7 +320,7 @@ async fn select_request(
     let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(()) };
     let mut next = stored.first;
     loop {
-        let page = reader.read(next, PAGE_SIZE).await?;
+        let page = reader.read(next, REQUEST_PAGE_SIZE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         next = Position(last.position.0 + 1);
         for event in page {

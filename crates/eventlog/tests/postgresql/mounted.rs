@@ -12,6 +12,8 @@ use eventlog::{
 };
 use merkle::{TILE_WIDTH, leaf_hash};
 use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
@@ -252,9 +254,11 @@ async fn other_files_in_the_folder_change_nothing() -> anyhow::Result<()> {
         let (_folder, reader) = mounted.reader_of_file(name, content)?;
         damage(reader.read(Position(of), 1).await)?;
     }
-    // A file of another log, and one of another room whose log has the same name.
-    let other = fixture("elsewhere").await?;
-    crate::run(&other.admin, "UPDATE \"table\".logs SET name = 'table/1'").await.ok();
+    // A file of another log, under its own name and under one of this log.
+    let other = forged(&file, file.len() - HASH - TRAILER, &Sha256::digest(b"dealer/0"));
+    let (_folder, reader) = mounted.reader_of_file("table-0-1024.archive", &other)?;
+    let (_, _, what) = damage(reader.read(Position(100), 1).await)?;
+    assert_eq!(what, "it is of another log");
     let (_folder, reader) = mounted.reader_of_file("dealer-0-1024.archive", &file)?;
     let read = reader.read(Position(100), 1).await;
     ensure!(matches!(read, Err(ReadError::Archived { size: CUT })), "{read:?}");
@@ -272,7 +276,7 @@ async fn other_files_in_the_folder_change_nothing() -> anyhow::Result<()> {
 
     // Overlapping files that are both good.
     std::fs::remove_file(mounted.folder.path().join("table-0-99999999.archive"))?;
-    let (file, _) = other.archived(512, 2048).await?;
+    let (file, _) = fixture("elsewhere").await?.archived(512, 2048).await?;
     std::fs::write(mounted.folder.path().join("table-512-2048.archive"), file)?;
     let reader = mounted.reader()?;
     assert_eq!(reader.read(Position(0), 3000).await?, *events);
@@ -311,5 +315,34 @@ async fn a_missing_archive_is_found_when_it_comes() -> anyhow::Result<()> {
     assert_eq!(reader.read(Position(1024), 1).await?, events[1024..1025]);
     // What is not archived at all is read without any archive.
     assert!(reader.size().await? == 3000 && LONG_AGO > UnixMicros(0));
+    Ok(())
+}
+
+/// A storage that does not answer costs a few seconds, and then nothing for a while.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storage_that_hangs_is_given_up_and_left_alone() -> anyhow::Result<()> {
+    let mounted = mounted("hanging").await?;
+    let slow = ThrottleConfig {
+        wait_get_per_call: Duration::from_secs(600),
+        wait_list_per_call: Duration::from_secs(600),
+        ..ThrottleConfig::default()
+    };
+    let storage = ArchiveStorage {
+        store: Arc::new(ThrottledStore::new(InMemory::new(), slow)),
+        folder: object_store::path::Path::default(),
+    };
+    let store = Arc::clone(&mounted.fixture.store) as Arc<dyn CheckpointStore>;
+    let archives = MountedArchives::new(storage, store, "table/0");
+    let reader = mounted.fixture.reader.clone().with_archives(Arc::new(archives));
+    for longest in [10, 1] {
+        let begun = tokio::time::Instant::now();
+        let read = reader.read(Position(100), 1).await;
+        let is_away = matches!(read, Err(ReadError::Archive(MountError::Unavailable(_))));
+        ensure!(is_away, "{read:?}");
+        ensure!(begun.elapsed() < Duration::from_secs(longest), "{:?}", begun.elapsed());
+        // Whatever is in the database is read at once.
+        let read = reader.read(Position(CUT), 1).await?;
+        assert_eq!(read[..], mounted.fixture.events[usize::try_from(CUT)?..][..1]);
+    }
     Ok(())
 }
