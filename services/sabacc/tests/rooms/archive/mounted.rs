@@ -10,6 +10,7 @@ use proto::audit::v1 as pb;
 use proto::common::v1::ErrorReason;
 use rustix::process::Signal;
 
+use super::{archive_command, fill_wallet};
 use crate::harness::{Room, RoomHarness};
 use crate::people::{Guest, until_demo_hand, until_hand};
 
@@ -35,7 +36,8 @@ async fn entries(room: &Room, index: u64) -> (u16, Bytes) {
 
 /// Runs `sabacc archive old` on the room of the data folder.
 async fn archive_old(harness: &RoomHarness, config: &str) -> String {
-    let (status, said) = harness.run(harness.sabacc(&["archive", "old", "--config", config])).await;
+    let command = archive_command(harness, &["old", "--config", config]);
+    let (status, said) = harness.run(command).await;
     assert!(status.success(), "{said}");
     said
 }
@@ -45,7 +47,8 @@ async fn archive_old(harness: &RoomHarness, config: &str) -> String {
 async fn mounted_archives_answer_as_before_the_cut() {
     let harness = RoomHarness::new();
     let mut room = harness.up(&["--thinking", "5"]).await;
-    let table = until_demo_hand(&harness, &room.url, 40).await;
+    let table = until_demo_hand(&harness, &room.url, 30).await;
+    fill_wallet(&harness, &room).await;
     room.running.stop(Signal::INT).await;
     let mut room = harness.up(&["--thinking", "5"]).await;
     let guest = Guest::new(&harness, &room.url).await;
@@ -60,7 +63,9 @@ async fn mounted_archives_answer_as_before_the_cut() {
     let config = harness.path().join("archive.toml");
     std::fs::write(&config, "[keep_days]\ndealer = 0\ntable = 0\nwallet = 0\n").unwrap();
     let said = archive_old(&harness, config.to_str().unwrap()).await;
-    assert!(said.contains("table/0: positions 0 to"), "{said}");
+    for log in ["table", "wallet"] {
+        assert!(said.contains(&format!("{log}/0: positions 0 to")), "{said}");
+    }
     let folder = harness.data().join("archives");
     let names: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
