@@ -6,6 +6,7 @@ use std::process::{Command, ExitStatus};
 
 use primitives::Credits;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 
 use crate::harness::{Room, RoomHarness};
 use crate::people::{Guest, operator, until_demo_hand, until_hand};
@@ -119,6 +120,9 @@ async fn the_past_of_every_log_moves_to_files_and_back() {
     drop(room);
     let mut room = harness.up(&["--thinking", "5"]).await;
     until_hand(&harness, &room.url, table, 38).await;
+    // A hand after the cut needs nothing from before it.
+    let guest = Guest::of(&harness, &room.url, IdMaker::system().player_id());
+    guest.client.get_hand_bundle(table, 36).await.unwrap();
     room.running.stop(Signal::INT).await;
     let mut room = harness.up(&["--thinking", "5"]).await;
     until_hand(&harness, &room.url, table, 42).await;

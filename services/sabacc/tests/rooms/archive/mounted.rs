@@ -119,6 +119,7 @@ async fn mounted_archives_answer_as_before_the_cut() {
     assert!(room.running.log().contains("an archive is not believed"));
     let on = guest.client.get_table(table).await.unwrap().hand_no;
     until_hand(&harness, &room.url, table, on + 3).await;
+    // A hand after the cut needs nothing from before it.
     records(&guest, table, on).await.unwrap();
 
     // Mended, it answers again.
