@@ -37,14 +37,16 @@ impl From<Error> for StorageError {
         if has_no_bucket(&error) {
             return StorageError::NoBucket(error);
         }
-        match error {
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                StorageError::Refused(error)
-            }
-            Error::NotFound { path, .. } => StorageError::NoFile(path),
-            error if is_unreachable(&error) => StorageError::Unreachable(error),
-            error => StorageError::Failed(error),
+        if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) {
+            return StorageError::Refused(error);
         }
+        if let Error::NotFound { path, .. } = error {
+            return StorageError::NoFile(path);
+        }
+        if is_unreachable(&error) {
+            return StorageError::Unreachable(error);
+        }
+        StorageError::Failed(error)
     }
 }
 

@@ -22,13 +22,12 @@ const CONCURRENT_PARTS: usize = 2;
 /// # Errors
 /// The storage does not say.
 pub async fn exists(storage: &ArchiveStorage, name: &str) -> Result<bool, StorageError> {
-    match storage.store.head(&path(storage, name)).await {
-        Ok(_) => Ok(true),
-        Err(error) => match StorageError::from(error) {
-            StorageError::NoFile(_) => bucket_exists(storage).await.map(|()| false),
-            error => Err(error),
-        },
+    let Err(error) = storage.store.head(&path(storage, name)).await else { return Ok(true) };
+    let error = StorageError::from(error);
+    if matches!(error, StorageError::NoFile(_)) {
+        return bucket_exists(storage).await.map(|()| false);
     }
+    Err(error)
 }
 
 /// Tells a bucket without the file from no bucket: a question about a file alone does not.
