@@ -62,7 +62,8 @@ impl Reader {
         match self.removed(Some(at), &format!("position {at}")).await? {
             (size, None) => Err(archived(size)),
             (size, Some(archives)) => {
-                let found = self.read_across(archives, from.0..size, limit).await?;
+                // In a box: the futures of all readers would have room for it.
+                let found = Box::pin(self.read_across(archives, from.0..size, limit)).await?;
                 found.ok_or_else(|| archived(size))
             }
         }
@@ -163,7 +164,8 @@ impl Reader {
             let end = behind.version.0.min(first.saturating_add(limit as u64));
             let found = match archives {
                 Some(archives) => {
-                    archives.read_stream(stream, next..end, behind.position.0.min(size)).await?
+                    let before = behind.position.0.min(size);
+                    Box::pin(archives.read_stream(stream, next..end, before)).await?
                 }
                 None => None,
             };
