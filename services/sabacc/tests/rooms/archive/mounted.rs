@@ -1,5 +1,7 @@
 //! Archives in the data folder: what was removed from the logs is answered as before.
 
+use std::path::Path;
+
 use audit::bundle::Bundle;
 use bytes::Bytes;
 use chassis::http_client::HttpClient;
@@ -67,14 +69,7 @@ async fn mounted_archives_answer_as_before_the_cut() {
         assert!(said.contains(&format!("{log}/0: positions 0 to")), "{said}");
     }
     let folder = harness.data().join("archives");
-    let names: Vec<String> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .collect();
-    for name in &names {
-        let end = name.trim_end_matches(".archive").rsplit('-').next().unwrap();
-        assert_eq!(end.parse::<u64>().unwrap() % 256, 0, "{name}");
-    }
+    let names = names_at_tiles(&folder);
     // Killed, not stopped: nothing of it is remembered but what is on the disk.
     room.running.kill();
     drop(room);
@@ -135,4 +130,16 @@ async fn mounted_archives_answer_as_before_the_cut() {
 async fn is_cut(room: &Room) -> bool {
     let reader = crate::records::log(&room.database, "table").await;
     reader.cut().await.unwrap().is_some()
+}
+
+/// Names of the archives in a folder, each of which ends with a tile.
+fn names_at_tiles(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names.collect();
+    for name in &names {
+        let end = name.trim_end_matches(".archive").rsplit('-').next().unwrap();
+        assert_eq!(end.parse::<u64>().unwrap() % 256, 0, "{name}");
+    }
+    names
 }
