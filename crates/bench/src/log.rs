@@ -114,8 +114,13 @@ fn last_seconds(seconds: u64, measured: u64) -> Sample {
 fn start_notary(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
     let key = SigningKey::from_bytes(&entropy::bytes(&SystemEntropy));
     let identity = LogIdentity { origin: "bench.local/log".into(), key };
-    let notary =
-        Notary::new(Dependencies { store, log: LOG.into(), identity, checkpoint_file: None })?;
+    let notary = Notary::new(Dependencies {
+        store,
+        log: LOG.into(),
+        identity,
+        checkpoint_file: None,
+        archives: None,
+    })?;
     notary.follow(log);
     Ok(notary)
 }

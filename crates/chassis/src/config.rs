@@ -7,6 +7,7 @@
 //! a wrong key never opens its port. Crates `figment` and `config` stop at the first error and pass
 //! over unknown variables.
 
+mod archives;
 mod base;
 mod limits;
 mod log;
@@ -14,6 +15,7 @@ mod problem;
 mod settings;
 mod source;
 
+pub use archives::{ArchiveConfig, ArchiveLocation, BucketAccess};
 pub use base::{AuthConfig, Peers, Service, ServiceConfig, caller_tls};
 pub use log::{LogIdentity, LogWitnesses};
 pub use problem::{ConfigError, Problem};

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chassis::auth::{IssuerKey, Role, TokenIssuer};
-use chassis::config::{Service, ServiceConfig, Settings, Source};
+use chassis::config::{
+    ArchiveConfig, ArchiveLocation, BucketAccess, Service, ServiceConfig, Settings, Source,
+};
 use chassis::limits::Limits;
 use system::entropy::SystemEntropy;
 
@@ -284,4 +286,53 @@ fn a_program_learns_all_that_it_lacks_at_once() {
     assert_eq!(error.matches("issuer_keys").count(), 1, "{error}");
     assert!(error.contains("database_url (SABACC_DATABASE_URL): must be set"), "{error}");
     assert_eq!(error.matches("origin").count(), 1, "{error}");
+}
+
+/// ARCHITECTURE.md §2.11.
+#[test]
+fn archives_lie_in_a_folder_or_a_bucket() {
+    assert!(parse("", &[]).unwrap().archives.location.is_none());
+    let archives = parse("archives = '/var/lib/sabacc/archives'", &[]).unwrap().archives;
+    let folder = ArchiveLocation::Folder("/var/lib/sabacc/archives".into());
+    assert_eq!(archives.location, Some(folder));
+    let key = [
+        ("SABACC_ARCHIVE_STORAGE_ACCESS_KEY_ID", "id"),
+        ("SABACC_ARCHIVE_STORAGE_SECRET_ACCESS_KEY", "hunter2"),
+    ];
+    let file = "archives = 's3://rooms/first/room/'\n[archive_storage]\nendpoint = 'http://s:9000'\n\
+                region = 'eu-1'";
+    let archives = parse(file, &key).unwrap().archives;
+    let bucket = ArchiveLocation::Bucket { name: "rooms".into(), prefix: "first/room".into() };
+    assert_eq!(archives.location, Some(bucket));
+    let BucketAccess { endpoint, region, key: Some((id, secret)) } = archives.access else {
+        panic!("no key");
+    };
+    assert_eq!(
+        (endpoint.unwrap().to_string(), region),
+        ("http://s:9000/".into(), Some("eu-1".into()))
+    );
+    assert_eq!((&*id, secret.expose()), ("id", "hunter2"));
+
+    complains("archives = 's3://rooms'", &[], &["archives", "archive_storage.access_key_id"]);
+    complains("archives = 's3:///x'", &key, &["s3://BUCKET/PREFIX"]);
+    complains("archives = 'gs://rooms'", &key, &["s3://BUCKET/PREFIX"]);
+    complains(
+        "",
+        &key[..1],
+        &["archive_storage.secret_access_key", "a key has an id and a secret"],
+    );
+    let error = parse("", &key[1..]).unwrap_err();
+    assert!(
+        error.contains("archive_storage.access_key_id") && !error.contains("hunter2"),
+        "{error}"
+    );
+    complains("[archive_storage]\nendpoint = 'ftp://x'", &[], &["endpoint", "http://HOST:PORT"]);
+    // A gateway reads no archives, and shares an environment with those who do.
+    let both = source("archives = 'x'", &[]);
+    assert!(ServiceConfig::parse(Service::Gateway, both).is_ok());
+    // For a program whose other settings are another's.
+    let some = source("archives = 'x'", &[("SABACC_LIMITS_STREAMS", "5")]);
+    assert!(ArchiveConfig::from_source(some).unwrap().location.is_some());
+    let wrong = source("", &[("SABACC_ARCHIVES", "ftp://x")]);
+    assert!(ArchiveConfig::from_source(wrong).is_err());
 }

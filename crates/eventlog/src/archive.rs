@@ -17,15 +17,21 @@
 //! from the events alone, so the cut must be below its snapshot. [`restore`] puts a range back, the
 //! newest first.
 //!
+//! Where the files lie, they can be mounted: [`MountedArchives`] answers questions about removed
+//! events from them. It believes no file.
+//!
 //! **File format**, numbers big-endian: magic, length and name of the log, first position, position
 //! after the last, peaks of the tree at the first; then each event with all its columns; then size
 //! and root of the log when the file was written, and the RFC 6962 consistency proof from the end
-//! of the range to that size; then the SHA-256 of everything before. A signed checkpoint of that
-//! size is all that a verifier needs in addition.
+//! of the range to that size; then an index, by which one event or the events of one stream are found
+//! with a few reads of ranges (`index`); then the SHA-256 of everything before. A signed checkpoint of
+//! that size is all that a verifier needs in addition.
 //!
 //! Specification: ARCHITECTURE.md §2.11.
 
 mod format;
+mod index;
+mod mounted;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -37,11 +43,13 @@ use merkle::{Hash, ProofError, Tree, leaf_hash, verify_consistency};
 use primitives::{StreamId, UnixMicros};
 
 pub use crate::pg::{remove, restore};
+pub use mounted::{ArchiveStorage, MountError, MountedArchives};
 
 use crate::error::{ReadError, Source};
 use crate::reader::Reader;
 use crate::stream_heads::StreamHead;
 use format::{ArchiveReader, ArchiveWriter, HashingReader};
+use index::IndexBuilder;
 
 const PAGE: usize = 1000;
 
@@ -166,7 +174,8 @@ pub async fn write(
 ) -> Result<Verified, ArchiveError> {
     let (from, to) = (range.start, range.end);
     let size = reader.size().await?;
-    if from >= to || to > size || before.size() != from {
+    let is_indexable = to.saturating_sub(from) <= index::MAX_EVENTS;
+    if from >= to || to > size || before.size() != from || !is_indexable {
         return Err(ArchiveError::Range { from, to, size });
     }
     let mut out = ArchiveWriter::new(out);
@@ -185,7 +194,7 @@ pub async fn write(
     })
     .await?;
     let head = (size, whole.root());
-    out.tail(head, &consistency_proof(&after, &rest))?;
+    out.tail(&header, head, &consistency_proof(&after, &rest))?;
     Ok(Verified { header, after, head, recorded_at })
 }
 
@@ -215,12 +224,14 @@ fn consistency_proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
 
 /// Archive being read. Events are checked one by one, the whole file by [`Archive::finish`].
 pub struct Archive<R> {
-    input: ArchiveReader<R>,
+    input: ArchiveReader<HashingReader<R>>,
     header: Header,
     tree: Tree,
     recorded_at: UnixMicros,
     /// Last event of each stream read so far.
     heads: BTreeMap<StreamId, StreamHead>,
+    /// Index over the events read so far.
+    index: IndexBuilder,
 }
 
 impl<R: Read> Archive<R> {
@@ -229,7 +240,8 @@ impl<R: Read> Archive<R> {
         let header = input.header()?;
         let tree = header.before.clone();
         let (recorded_at, heads) = (UnixMicros::default(), BTreeMap::new());
-        Ok(Archive { input, header, tree, recorded_at, heads })
+        let index = IndexBuilder::default();
+        Ok(Archive { input, header, tree, recorded_at, heads, index })
     }
 
     pub const fn header(&self) -> &Header {
@@ -241,6 +253,7 @@ impl<R: Read> Archive<R> {
         if self.tree.size() == self.header.range.end {
             return Ok(None);
         }
+        let begins = self.input.offset();
         let event = self.input.event(self.tree.size())?;
         let head = StreamHead::from_last_event(&event);
         let before = self.heads.insert(event.stream, head);
@@ -251,6 +264,7 @@ impl<R: Read> Archive<R> {
             return Err(ArchiveError::Corrupt("an event does not follow the one before it"));
         }
         self.recorded_at = event.recorded_at;
+        self.index.add(&event, begins);
         self.tree.push(&event.record());
         Ok(Some(event))
     }
@@ -259,8 +273,8 @@ impl<R: Read> Archive<R> {
     /// lead to the root of the log that the file names.
     pub fn finish(mut self) -> Result<Verified, ArchiveError> {
         while self.next_event()?.is_some() {}
-        let Archive { mut input, header, tree: after, recorded_at, .. } = self;
-        let (head, path) = input.tail()?;
+        let Archive { mut input, header, tree: after, recorded_at, heads: _, index } = self;
+        let (head, path) = input.tail(&header, index)?;
         verify_consistency((after.size(), &after.root()), (head.0, &head.1), &path)?;
         Ok(Verified { header, after, head, recorded_at })
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use eventlog_core::Position;
 use primitives::RequestId;
 
+use crate::archive::MountError;
 use crate::event::AnsweredRequest;
 use crate::store::{ClockSkew, StoreError};
 
@@ -61,6 +62,10 @@ pub enum ReadError {
     /// The events were archived and removed from the database.
     #[error("events before position {size} were archived: read the archive, or have it restored")]
     Archived { size: u64 },
+    /// The events were archived, and the mounted archives cannot be read. Only of a
+    /// [`Reader`](crate::Reader) with archives; the log itself is sound.
+    #[error(transparent)]
+    Archive(MountError),
     /// The log stopped or was closed. The subscription has ended.
     #[error("the log has stopped: open it again where it is owned now")]
     Stopped,

@@ -13,7 +13,7 @@
 //!   `stream_heads` caches the ends of streams, `answer_cache` caches answered requests, `key`
 //!   makes their keys, `derive` digests and derived ids, `subscription` follows commits. `group` is
 //!   for an engine that decides ahead of its log.
-//! - [`archive`] moves old events into files. [`CheckpointStore`] keeps tiles and signed
+//! - [`archive`] moves old events into files, and reads them there for others. [`CheckpointStore`] keeps tiles and signed
 //!   checkpoints.
 //! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.

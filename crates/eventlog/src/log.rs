@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
 use crate::answer_cache::{AnswerCache, RequestLookup};
+use crate::archive::MountedArchives;
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::event::{AnsweredRequest, Entry, Recall, Receipt, TreeHead};
 use crate::group::Group;
@@ -124,6 +125,8 @@ impl Options {
 pub struct Log {
     store: Arc<dyn Store>,
     reader: Reader,
+    /// Reader with archives, where they are mounted.
+    archive_reader: Option<Reader>,
     queue: mpsc::Sender<Command>,
     /// Bytes that may still be queued.
     queue_permits: Arc<Semaphore>,
@@ -161,6 +164,7 @@ impl Log {
         let log = Log {
             store: store.clone(),
             reader: Reader::new(store.clone(), options.name.clone()),
+            archive_reader: None,
             queue,
             queue_permits: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
             head: committed,
@@ -366,6 +370,19 @@ impl Log {
     #[must_use]
     pub const fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// Handle that reads archived events for others from these archives.
+    #[must_use]
+    pub fn with_archives(self, archives: Arc<MountedArchives>) -> Log {
+        Log { archive_reader: Some(self.reader.clone().with_archives(archives)), ..self }
+    }
+
+    /// Reader for questions of others, which archives may answer. What a service folds it reads with
+    /// [`Log::reader`].
+    #[must_use]
+    pub fn archive_reader(&self) -> &Reader {
+        self.archive_reader.as_ref().unwrap_or(&self.reader)
     }
 
     /// Reads events of a stream as [`Reader::read_stream`] does.

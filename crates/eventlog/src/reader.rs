@@ -1,6 +1,10 @@
 //! Reader of a log without ownership: for auditors, tools, and the owner itself.
 //!
-//! Specification: ARCHITECTURE.md §2.8.
+//! A reader with mounted archives answers for removed events as before they were removed: the same
+//! events, in pages of the same bounds. One without them says from where on the log is there. What a
+//! service folds is read without, so that no start depends on a storage of archives.
+//!
+//! Specification: ARCHITECTURE.md §2.8, §2.11.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,23 +13,31 @@ use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::StreamId;
 
+use crate::archive::MountedArchives;
 use crate::error::ReadError;
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
 use crate::pages::Pages;
-use crate::store::Store;
+use crate::store::{READ_BYTES, Store};
 
 /// Read access to a log. It takes no lease and needs no right to write.
 #[derive(Clone)]
 pub struct Reader {
     store: Arc<dyn Store>,
     log: Arc<str>,
+    archives: Option<Arc<MountedArchives>>,
 }
 
 impl Reader {
     /// `log` is a name such as `table/0`. A log that does not exist reads as empty.
     pub fn new(store: Arc<dyn Store>, log: impl Into<Arc<str>>) -> Reader {
-        Reader { store, log: log.into() }
+        Reader { store, log: log.into(), archives: None }
+    }
+
+    /// Reader that reads removed events from archives.
+    #[must_use]
+    pub fn with_archives(self, archives: Arc<MountedArchives>) -> Reader {
+        Reader { archives: Some(archives), ..self }
     }
 
     /// Name of the log.
@@ -39,16 +51,42 @@ impl Reader {
         Ok(self.store.size(&self.log).await?)
     }
 
-    /// Reads events from a position on, in order, at most `limit`, and none behind [`READ_BYTES`](crate::store::READ_BYTES) of
+    /// Reads events from a position on, in order, at most `limit`, and none behind [`READ_BYTES`] of
     /// payloads; none at all only at the end of the log. [`ReadError::Archived`] if some of them
-    /// were removed from the store.
+    /// were removed from the store, and no archive has the first of them.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         let events = self.store.read(&self.log, from, limit).await?;
         let gap = events.iter().zip(from.0..).find(|(event, at)| event.position.0 != *at);
-        if let Some((_, at)) = gap {
-            return Err(self.gap_error(Some(at), &format!("position {at}")).await);
+        let Some((_, at)) = gap else { return Ok(events) };
+        let archived = |size| ReadError::Archived { size };
+        match self.removed(Some(at), &format!("position {at}")).await? {
+            (size, None) => Err(archived(size)),
+            (size, Some(archives)) => {
+                // In a box: the futures of all readers would have room for it.
+                let found = Box::pin(self.read_across(archives, from.0..size, limit)).await?;
+                found.ok_or_else(|| archived(size))
+            }
         }
-        Ok(events)
+    }
+
+    /// Reads events of a range, whose end is the cut, from archives, and those behind it from the
+    /// store. `None` if no archive has the first. Few of a range are in the store too, so that none of
+    /// it is read there.
+    async fn read_across(
+        &self,
+        archives: &MountedArchives,
+        range: Range<u64>,
+        limit: usize,
+    ) -> Result<Option<Vec<Event>>, ReadError> {
+        let wanted = range.start.saturating_add(limit as u64);
+        let found = archives.read(range.start..wanted.min(range.end)).await?;
+        let Some(mut events) = found else { return Ok(None) };
+        let next = range.start + events.len() as u64;
+        if next == range.end && next < wanted && payload_bytes(&events) < READ_BYTES {
+            let rest = self.store.read(&self.log, Position(next), limit - events.len()).await?;
+            append_within_bound(&mut events, rest);
+        }
+        Ok(Some(events))
     }
 
     /// Events of a range of positions, page by page; fewer only at the end of the log.
@@ -75,18 +113,22 @@ impl Reader {
         Ok(())
     }
 
-    /// Reason for a gap before other events; `position` is that of the gap, if known. The last
-    /// event of the log or of a stream is never removed, so a missing end is not due to a cut.
-    async fn gap_error(&self, position: Option<u64>, at: &str) -> ReadError {
-        match self.cut().await {
-            Ok(Some(tree)) if position.is_none_or(|position| position < tree.size()) => {
-                ReadError::Archived { size: tree.size() }
+    /// Position of the cut behind a gap before other events, and the archives that may fill the gap;
+    /// `position` is that of the gap, if known. An error where no cut explains the gap. The last event
+    /// of the log or of a stream is never removed, so a missing end is not due to a cut.
+    async fn removed(
+        &self,
+        position: Option<u64>,
+        at: &str,
+    ) -> Result<(u64, Option<&MountedArchives>), ReadError> {
+        match self.cut().await? {
+            Some(tree) if position.is_none_or(|position| position < tree.size()) => {
+                Ok((tree.size(), self.archives.as_deref()))
             }
-            Ok(_) => {
+            Some(_) | None => {
                 let what = format!("{} has no event at {at}, nor has an archive", self.log);
-                ReadError::Corrupt(what.into())
+                Err(ReadError::Corrupt(what.into()))
             }
-            Err(error) => error,
         }
     }
 
@@ -96,19 +138,43 @@ impl Reader {
     }
 
     /// Reads events of a stream from a version on, in order, at most `limit`, and none behind
-    /// [`READ_BYTES`](crate::store::READ_BYTES) of payloads; none at all only at its end.
+    /// [`READ_BYTES`] of payloads; none at all only at its end.
+    /// [`ReadError::Archived`] as in [`Reader::read`].
     pub async fn read_stream(
         &self,
         stream: StreamId,
         from: Version,
         limit: usize,
     ) -> Result<Vec<Event>, ReadError> {
-        let events = self.store.read_stream(&self.log, stream, from, limit).await?;
-        let gap = events.iter().zip(from.0.max(1)..).find(|(event, at)| event.version.0 != *at);
-        if let Some((_, at)) = gap {
-            return Err(self.gap_error(None, &format!("version {at} of stream {stream}")).await);
+        let mut stored = self.store.read_stream(&self.log, stream, from, limit).await?;
+        let first = from.0.max(1);
+        let mut events: Vec<Event> = Vec::new();
+        loop {
+            let next = first + events.len() as u64;
+            let gap = stored.iter().zip(next..).position(|(event, at)| event.version.0 != at);
+            let behind = stored.split_off(gap.unwrap_or(stored.len()));
+            append_within_bound(&mut events, std::mem::replace(&mut stored, behind));
+            let next = first + events.len() as u64;
+            let Some(behind) = stored.first().filter(|_| has_room(&events, limit)) else {
+                events.truncate(limit);
+                return Ok(events);
+            };
+            let at = format!("version {next} of stream {stream}");
+            let (size, archives) = self.removed(None, &at).await?;
+            let end = behind.version.0.min(first.saturating_add(limit as u64));
+            let found = match archives {
+                Some(archives) => {
+                    let before = behind.position.0.min(size);
+                    Box::pin(archives.read_stream(stream, next..end, before)).await?
+                }
+                None => None,
+            };
+            match found {
+                Some(found) => append_within_bound(&mut events, found),
+                None if archives.is_some() && !events.is_empty() => return Ok(events),
+                None => return Err(ReadError::Archived { size }),
+            }
         }
-        Ok(events)
     }
 
     /// Last event of a stream; `None` if it has none.
@@ -124,5 +190,26 @@ impl Reader {
     /// Answered requests among these keys, in any order.
     pub async fn requests(&self, keys: &[RequestKey]) -> Result<Vec<AnsweredRequest>, ReadError> {
         Ok(self.store.requests(&self.log, keys).await?)
+    }
+}
+
+fn payload_bytes(events: &[Event]) -> u64 {
+    events.iter().map(|event| event.payload.len() as u64).sum()
+}
+
+/// Whether a page may have more events.
+fn has_room(events: &[Event], limit: usize) -> bool {
+    events.len() < limit && payload_bytes(events) < READ_BYTES
+}
+
+/// Appends events for as long as those before them have fewer than [`READ_BYTES`] of payloads.
+fn append_within_bound(events: &mut Vec<Event>, more: Vec<Event>) {
+    let mut bytes = payload_bytes(events);
+    for event in more {
+        if bytes >= READ_BYTES {
+            return;
+        }
+        bytes += event.payload.len() as u64;
+        events.push(event);
     }
 }

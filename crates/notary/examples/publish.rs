@@ -46,8 +46,13 @@ async fn main() -> anyhow::Result<()> {
         origin: "sabacc.example/room/table".into(),
         key: SigningKey::from_bytes(&[1; 32]),
     };
-    let notary =
-        Notary::new(Dependencies { store, log: LOG.into(), identity, checkpoint_file: None })?;
+    let notary = Notary::new(Dependencies {
+        store,
+        log: LOG.into(),
+        identity,
+        checkpoint_file: None,
+        archives: None,
+    })?;
     notary.follow(&log);
     let memory = tempfile::tempdir()?;
     let witness = start_witness(&notary, memory.path()).await?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chassis::auth::{Identity, Role};
 use chassis::concurrency_limiter::Permit;
+use eventlog::archive::MountError;
 use eventlog::{Position, RequestId, StreamId, Version};
 use merkle::note::VerifierKey;
 use merkle::{
@@ -93,7 +94,6 @@ impl LogService for Api {
         let shown = self.published(&log)?;
         self.check_reader(role)?;
         let width = parse_width(width)?;
-        let _turn = self.read_permit().await?;
         let entries =
             self.notary.entries(&shown, index, width).await.map_err(|error| match error {
                 EntriesError::Notary(error) => error_status(error),
@@ -162,9 +162,7 @@ impl LogService for Api {
             .ok_or_else(not_signed)?;
         let (shown, in_time) =
             if cosigned { self.notary.wait_until_cosigned(shown).await } else { (shown, true) };
-        let _turn = self.read_permit().await?;
-        let proved =
-            self.notary.shared.prove(&shown, &selections).await.map_err(select_error_status)?;
+        let proved = self.notary.prove(&shown, &selections).await.map_err(select_error_status)?;
         let log = pb::BundleLog {
             name: self.name.to_owned(),
             key: self.notary.key().to_string(),
@@ -198,9 +196,7 @@ impl Api {
 
     /// Waits for a permit to read from the store.
     async fn read_permit(&self) -> Result<Permit, ApiRefusal> {
-        let busy = "too many read this log at once: try again in a moment";
-        let turn = self.notary.shared.reads.acquire().await;
-        turn.ok_or_else(|| api_refusal(ErrorReason::Overloaded, busy))
+        self.notary.shared.reads.acquire().await.ok_or_else(busy)
     }
 
     fn published(&self, log: &str) -> Result<Arc<PublishedTree>, ApiRefusal> {
@@ -295,6 +291,11 @@ fn not_signed() -> ApiRefusal {
     )
 }
 
+fn busy() -> ApiRefusal {
+    let text = "too many read this log at once: try again in a moment";
+    api_refusal(ErrorReason::Overloaded, text)
+}
+
 fn corrupt(message: &str) -> ApiRefusal {
     api_refusal(ErrorReason::Corrupt, message)
 }
@@ -304,6 +305,13 @@ fn error_status(trouble: NotaryError) -> Status {
         NotaryError::Unavailable(_) => unavailable("the log's store does not answer").into(),
         NotaryError::Superseded => not_signed().into(),
         NotaryError::MissingTile(tile) => corrupt(&format!("{tile} is not in the store")).into(),
+        NotaryError::Busy => busy().into(),
+        NotaryError::Archive(MountError::Unavailable(_)) => {
+            unavailable("the storage of the log's archives does not answer").into()
+        }
+        NotaryError::Archive(error @ MountError::Damaged { .. }) => {
+            corrupt(&error.to_string()).into()
+        }
         NotaryError::Fault(fault) => {
             if let Fault::Archived { size } = *fault {
                 let message =

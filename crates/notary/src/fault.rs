@@ -1,6 +1,7 @@
 //! Faults, after which a log is not signed any more, and errors that pass.
 
 use eventlog::ReadError;
+use eventlog::archive::MountError;
 use eventlog::store::StoreError;
 use merkle::{BuildError, CheckpointError, Refusal, TileId, TilesError};
 
@@ -44,8 +45,44 @@ pub(crate) enum NotaryError {
     Superseded,
     #[error("{0} is not in the store")]
     MissingTile(TileId),
+    /// The archives cannot be read, or one of them is damaged. The log is sound.
+    #[error(transparent)]
+    Archive(#[from] MountError),
+    /// Too many read for callers at once.
+    #[error("too many read this log at once")]
+    Busy,
     #[error(transparent)]
     Fault(Box<Fault>),
+}
+
+impl NotaryError {
+    /// Whether records were removed that archives may have.
+    pub(crate) fn is_archived(&self) -> bool {
+        self.cut().is_some()
+    }
+
+    /// Position of the cut, if records before it were removed.
+    pub(crate) fn cut(&self) -> Option<u64> {
+        match self {
+            NotaryError::Fault(fault) => match **fault {
+                Fault::Archived { size } => Some(size),
+                Fault::Checkpoint { .. }
+                | Fault::CheckpointFile { .. }
+                | Fault::Rewritten { .. }
+                | Fault::Tiles(_)
+                | Fault::Gap { .. }
+                | Fault::NotAcknowledged { .. }
+                | Fault::Changed { .. }
+                | Fault::Store(_)
+                | Fault::Contradiction(_) => None,
+            },
+            NotaryError::Unavailable(_)
+            | NotaryError::Superseded
+            | NotaryError::MissingTile(_)
+            | NotaryError::Archive(_)
+            | NotaryError::Busy => None,
+        }
+    }
 }
 
 impl From<Fault> for NotaryError {
@@ -83,6 +120,7 @@ impl From<ReadError> for NotaryError {
             }
             ReadError::Corrupt(what) => Fault::Store(what).into(),
             ReadError::Archived { size } => Fault::Archived { size }.into(),
+            ReadError::Archive(error) => NotaryError::Archive(error),
         }
     }
 }

@@ -20,6 +20,7 @@ use merkle::{MAX_TILE_LEVEL, Row, TileId};
 use tonic::body::Body;
 use tower::Service;
 
+use crate::fault::NotaryError;
 use crate::notary::{Notary, PublishedTree};
 use crate::records::EntriesError;
 
@@ -80,12 +81,6 @@ impl Files {
             Row::Entries => self.entries == EntryReaders::Everybody,
         });
         let Some(tile) = tile else { return not_found() };
-        let Some(_turn) = self.notary.shared.reads.acquire().await else {
-            return text_response(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many read this log at once\n",
-            );
-        };
         match tokio::time::timeout(READ_TIMEOUT, self.content(&shown, tile)).await {
             Ok(Ok(Some(content))) => {
                 let mut answer = file_response(StatusCode::OK, BINARY, content);
@@ -93,6 +88,9 @@ impl Files {
                 answer
             }
             Ok(Ok(None)) => not_found(),
+            Ok(Err(EntriesError::Notary(NotaryError::Busy))) => {
+                text_response(StatusCode::SERVICE_UNAVAILABLE, "too many read this log at once\n")
+            }
             Ok(Err(_)) | Err(_) => text_response(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the tile cannot be read for the moment\n",
@@ -109,6 +107,8 @@ impl Files {
         match tile.row() {
             Row::Entries => self.notary.entries(published, tile.index(), tile.width()).await,
             Row::Hashes(_) => {
+                let turn = self.notary.shared.reads.acquire().await;
+                let _turn = turn.ok_or(NotaryError::Busy)?;
                 let hashes = self.notary.tile(published, tile.row(), tile.index(), tile.width());
                 Ok(hashes.await?)
             }

@@ -73,7 +73,12 @@ impl Follower {
                     );
                 }
                 Err(NotaryError::Fault(fault)) => self.shared.stop_signing(*fault),
-                Err(trouble @ (NotaryError::Unavailable(_) | NotaryError::MissingTile(_))) => {
+                Err(
+                    trouble @ (NotaryError::Unavailable(_)
+                    | NotaryError::MissingTile(_)
+                    | NotaryError::Archive(_)
+                    | NotaryError::Busy),
+                ) => {
                     tracing::warn!(
                         runbook = "deploy/README.md, The database is away",
                         log = self.shared.reader.name(),

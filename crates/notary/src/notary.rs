@@ -7,6 +7,7 @@ use chassis::concurrency_limiter::ConcurrencyLimiter;
 use chassis::config::{LogIdentity, LogWitnesses, ServiceConfig};
 use chassis::http_client::HttpClient;
 use chassis::serve::Health;
+use eventlog::archive::MountedArchives;
 use eventlog::{CheckpointStore, Log, Reader};
 use merkle::note::{KeyError, KeyName, LogKey, Note, Signature, VerifierKey};
 use merkle::{Checkpoint, Edge, Signer, TileId, TreeHead};
@@ -32,6 +33,11 @@ const COSIGNATURE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_CONCURRENT_READS: usize = 4;
 /// Most reads that wait for one of [`MAX_CONCURRENT_READS`]. More are refused.
 const MAX_WAITING_READS: usize = 64;
+/// Most concurrent reads of archives for callers. They have permits of their own, so that a storage
+/// that is slow or gone holds up nobody who asks for what is in the database.
+const MAX_ARCHIVE_READS: usize = 2;
+/// Most reads that wait for one of [`MAX_ARCHIVE_READS`].
+const MAX_WAITING_ARCHIVE_READS: usize = 16;
 
 /// Log, store and keys of a notary.
 pub struct Dependencies {
@@ -41,6 +47,8 @@ pub struct Dependencies {
     pub identity: LogIdentity,
     /// File that remembers the last checkpoint outside the store.
     pub checkpoint_file: Option<CheckpointFile>,
+    /// Archives from which callers get what was removed from the store.
+    pub archives: Option<Arc<MountedArchives>>,
 }
 
 /// Signer of one log. Clones are handles of the same notary.
@@ -52,7 +60,10 @@ pub struct Notary {
 /// State that all handles and the task share.
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn CheckpointStore>,
+    /// Reader of what is stored, for what is signed.
     pub(crate) reader: Reader,
+    /// Reader with archives, for callers.
+    pub(crate) archive_reader: Option<Reader>,
     pub(crate) tiles: TileStore,
     pub(crate) signer: Signer,
     pub(crate) checkpoint_file: Option<CheckpointFile>,
@@ -64,6 +75,7 @@ pub(crate) struct Shared {
     pub(crate) signature_requested: Notify,
     /// Limits the reads for callers, so that connections are left for the log's own reads.
     pub(crate) reads: ConcurrencyLimiter,
+    pub(crate) archive_reads: ConcurrencyLimiter,
     /// Keys of the witnesses that are asked for cosignatures.
     witnesses: RwLock<Vec<VerifierKey>>,
     tasks: TaskTracker,
@@ -122,10 +134,13 @@ impl Notary {
             log,
             identity: LogIdentity { origin, key },
             checkpoint_file: memory,
+            archives,
         } = parts;
         let key = LogKey::new(KeyName::try_new(&*origin)?, &key.to_bytes());
+        let reader = Reader::new(Arc::<dyn CheckpointStore>::clone(&store), Arc::clone(&log));
         let shared = Shared {
-            reader: Reader::new(Arc::<dyn CheckpointStore>::clone(&store), Arc::clone(&log)),
+            archive_reader: archives.map(|archives| reader.clone().with_archives(archives)),
+            reader,
             tiles: TileStore::new(Arc::clone(&store), log),
             store,
             signer: Signer::new(key),
@@ -135,6 +150,7 @@ impl Notary {
             signing_state: watch::Sender::new(SigningState::Waiting),
             signature_requested: Notify::new(),
             reads: ConcurrencyLimiter::new(MAX_CONCURRENT_READS, MAX_WAITING_READS),
+            archive_reads: ConcurrencyLimiter::new(MAX_ARCHIVE_READS, MAX_WAITING_ARCHIVE_READS),
             witnesses: RwLock::default(),
             tasks: TaskTracker::new(),
         };
@@ -142,7 +158,7 @@ impl Notary {
     }
 
     /// Creates the notary that a service's settings describe, with its witnesses. `None` if the
-    /// settings name no log identity.
+    /// settings name no log identity. The archives are those of this log.
     ///
     /// # Errors
     /// If the origin is not a valid key name.
@@ -150,6 +166,7 @@ impl Notary {
         store: Arc<dyn CheckpointStore>,
         log: &str,
         config: &ServiceConfig,
+        archives: Option<Arc<MountedArchives>>,
     ) -> Result<Option<Notary>, KeyError> {
         let Some(identity) = config.log.clone() else { return Ok(None) };
         let LogWitnesses { witnesses, checkpoint_file: memory } = config.log_witnesses.clone();
@@ -159,6 +176,7 @@ impl Notary {
             log: log.into(),
             identity,
             checkpoint_file: memory,
+            archives,
         })?;
         if !witnesses.is_empty() {
             let fetch = Arc::new(HttpClient::new());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eventlog::{Event, Position, Reader, RequestId, RequestKey, StreamId, Version};
+use eventlog::{Event, Position, ReadError, Reader, RequestId, RequestKey, StreamId, Version};
 use merkle::bundle::BundleError;
 use merkle::record::RECORD_LEN;
 use merkle::{
@@ -21,6 +21,8 @@ pub(crate) const MAX_RECORDS: usize = 4096;
 const MAX_BYTES: usize = 4 << 20;
 /// Records in one read.
 const PAGE_SIZE: usize = 500;
+/// Records in one read of those of a request, which are few.
+const REQUEST_PAGE_SIZE: usize = 16;
 
 /// Error of an entry bundle that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -94,8 +96,76 @@ impl Notary {
         if there.is_none_or(|tile| tile.width() < width) {
             return Ok(None);
         }
-        Ok(Some(bundle::encode(&self.shared.leaf_records(published, index, width).await?)?.into()))
+        let Shared { reader, archive_reader, reads, archive_reads, .. } = &*self.shared;
+        let place = EntryTile { index, width };
+        let turn = reads.acquire().await.ok_or(NotaryError::Busy)?;
+        let mut records = self.shared.leaf_records(reader, published, place).await;
+        drop(turn);
+        if let (Err(error), Some(reader)) = (&records, archive_reader)
+            && error.is_archived()
+        {
+            let _turn = archive_reads.acquire().await.ok_or(NotaryError::Busy)?;
+            records = self.shared.leaf_records(reader, published, place).await;
+        }
+        Ok(Some(bundle::encode(&records?)?.into()))
     }
+
+    /// Returns the records of all selections that are in the published tree, with their proof. Where
+    /// archives are missing or cannot be read, the last records of a stream begin at the cut.
+    pub(crate) async fn prove(
+        &self,
+        published: &Arc<PublishedTree>,
+        selections: &[Selection],
+    ) -> Result<ProvedRecords, SelectError> {
+        let archives = self.shared.archive_reader.as_ref();
+        let stored = RecordReader { reader: &self.shared.reader, begins_at_cut: false };
+        let proved = self.prove_stored(published, selections, stored).await;
+        let Err(SelectError::Notary(error)) = &proved else { return proved };
+        if !error.is_archived() {
+            return proved;
+        }
+        let mut refused = proved;
+        if let Some(reader) = archives {
+            let _turn = self.shared.archive_reads.acquire().await.ok_or(NotaryError::Busy)?;
+            let archived = RecordReader { reader, begins_at_cut: false };
+            refused = self.shared.prove(archived, published, selections).await;
+            let is_unread = match &refused {
+                Err(SelectError::Notary(NotaryError::Archive(_))) => true,
+                Err(SelectError::Notary(error)) => error.is_archived(),
+                Err(SelectError::TooMany) | Ok(_) => false,
+            };
+            if !is_unread {
+                return refused;
+            }
+        }
+        let from_cut = RecordReader { begins_at_cut: true, ..stored };
+        self.prove_stored(published, selections, from_cut).await.or(refused)
+    }
+
+    async fn prove_stored(
+        &self,
+        published: &Arc<PublishedTree>,
+        selections: &[Selection],
+        from: RecordReader<'_>,
+    ) -> Result<ProvedRecords, SelectError> {
+        let _turn = self.shared.reads.acquire().await.ok_or(NotaryError::Busy)?;
+        self.shared.prove(from, published, selections).await
+    }
+}
+
+/// Reader of selected records.
+#[derive(Clone, Copy)]
+struct RecordReader<'a> {
+    reader: &'a Reader,
+    /// Whether the last records of a stream may begin at the cut, where those before are not there.
+    begins_at_cut: bool,
+}
+
+/// First records of an entry bundle.
+#[derive(Clone, Copy)]
+struct EntryTile {
+    index: u64,
+    width: u16,
 }
 
 impl Shared {
@@ -118,16 +188,16 @@ impl Shared {
     /// are not kept.
     async fn leaf_records(
         &self,
+        reader: &Reader,
         published: &PublishedTree,
-        index: u64,
-        width: u16,
+        EntryTile { index, width }: EntryTile,
     ) -> Result<Vec<[u8; RECORD_LEN]>, NotaryError> {
         let (first, mut records) = (index * u64::from(TILE_WIDTH), Vec::new());
         let add = |event: Event| {
             records.push(event.record());
             Ok::<_, NotaryError>(())
         };
-        self.reader.for_each(Position(first), width.into(), add).await?;
+        reader.for_each(Position(first), width.into(), add).await?;
         let tile = TileId::at(Row::Hashes(0), index, published.head().size);
         let tiles = self.tiles.authenticated(published.head(), &published.edge, tile).await?;
         for (position, record) in (first..).zip(&records) {
@@ -136,16 +206,17 @@ impl Shared {
         Ok(records)
     }
 
-    /// Returns the records of all selections that are in the published tree, with their proof.
-    pub(crate) async fn prove(
+    /// Records of all selections that are in the published tree, with their proof.
+    async fn prove(
         &self,
+        from: RecordReader<'_>,
         published: &Arc<PublishedTree>,
         selections: &[Selection],
     ) -> Result<ProvedRecords, SelectError> {
         let size = published.head().size;
         let mut selected = SelectedRecords { size, events: BTreeMap::new(), bytes: 0 };
         for selection in selections {
-            select(&self.reader, selection, &mut selected).await?;
+            select(from, selection, &mut selected).await?;
         }
         let events = selected.events;
         let positions: Vec<u64> = events.keys().copied().collect();
@@ -193,7 +264,7 @@ impl SelectedRecords {
 }
 
 async fn select(
-    reader: &Reader,
+    RecordReader { reader, begins_at_cut }: RecordReader<'_>,
     selection: &Selection,
     to: &mut SelectedRecords,
 ) -> Result<(), SelectError> {
@@ -208,7 +279,18 @@ async fn select(
                 return Err(SelectError::TooMany);
             }
             let first = Version(last + 1 - limit as u64);
-            select_stream(reader, StreamRange { stream, first, limit }, to).await
+            let range = StreamRange { stream, first, limit };
+            let cut = match select_stream(reader, range, to).await {
+                Err(SelectError::Notary(error)) if begins_at_cut => match error.cut() {
+                    Some(cut) if cut < position.0 => cut,
+                    Some(_) | None => return Err(error.into()),
+                },
+                selected => return selected,
+            };
+            let removed = last_before(reader, stream, Position(cut)).await?;
+            let limit = usize::try_from(last.saturating_sub(removed)).unwrap_or(0);
+            select_stream(reader, StreamRange { stream, first: Version(removed + 1), limit }, to)
+                .await
         }
         Selection::Positions { first, count } => {
             if count > MAX_RECORDS {
@@ -246,7 +328,8 @@ async fn select_stream(
 }
 
 /// Returns the version of a stream's last event before a position; 0 if there is none. Versions and
-/// positions ascend together, so a binary search finds it.
+/// positions ascend together, so a binary search finds it. An event that was removed stood before the
+/// cut.
 async fn last_before(
     reader: &Reader,
     stream: StreamId,
@@ -261,10 +344,15 @@ async fn last_before(
     let (mut before, mut not) = (0, last.version.0);
     while not - before > 1 {
         let middle = before + (not - before) / 2;
-        let page = reader.read_stream(stream, Version(middle), 1).await?;
-        match page.first() {
-            Some(event) if event.position < position => before = middle,
-            Some(_) | None => not = middle,
+        let is_before = match reader.read_stream(stream, Version(middle), 1).await {
+            Ok(page) => page.first().is_some_and(|event| event.position < position),
+            Err(ReadError::Archived { size }) if size <= position.0 => true,
+            Err(error) => return Err(error.into()),
+        };
+        if is_before {
+            before = middle;
+        } else {
+            not = middle;
         }
     }
     Ok(before)
@@ -280,7 +368,7 @@ async fn select_request(
     let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(()) };
     let mut next = stored.first;
     loop {
-        let page = reader.read(next, PAGE_SIZE).await?;
+        let page = reader.read(next, REQUEST_PAGE_SIZE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         next = Position(last.position.0 + 1);
         for event in page {

@@ -26,7 +26,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(5);
 /// Compares the first `size` records with the full tiles over them.
 pub(crate) async fn run(shared: Arc<Shared>, size: u64) {
     let mut tile = match shared.reader.cut().await {
-        // Archived records cannot be read here; an archive proves itself.
+        // Archived records are compared whenever they are read; an archive proves itself.
         Ok(cut) => cut.map_or(0, |tree| tree.size().div_ceil(u64::from(TILE_WIDTH))),
         Err(_) => 0,
     };
@@ -41,7 +41,11 @@ pub(crate) async fn run(shared: Arc<Shared>, size: u64) {
             }
             Err(NotaryError::Fault(fault)) => return shared.stop_signing(*fault),
             Err(
-                NotaryError::Unavailable(_) | NotaryError::MissingTile(_) | NotaryError::Superseded,
+                NotaryError::Unavailable(_)
+                | NotaryError::MissingTile(_)
+                | NotaryError::Superseded
+                | NotaryError::Archive(_)
+                | NotaryError::Busy,
             ) => {
                 sleep(RETRY_DELAY).await;
             }

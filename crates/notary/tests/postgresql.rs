@@ -71,8 +71,14 @@ impl Harness {
         let key = SigningKey::from_bytes(&[1; 32]);
         let identity = LogIdentity { origin: "test/table".into(), key };
         let store = self.store.clone();
-        Notary::new(Dependencies { store, log: LOG.into(), identity, checkpoint_file: None })
-            .unwrap()
+        Notary::new(Dependencies {
+            store,
+            log: LOG.into(),
+            identity,
+            checkpoint_file: None,
+            archives: None,
+        })
+        .unwrap()
     }
 
     /// Creates a signed log of this size; its process has ended.

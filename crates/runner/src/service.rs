@@ -5,13 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use archive_storage::StorageError;
 use chassis::config::{LogIdentity, ServiceConfig};
 use chassis::drain::{CloseTimeout, Drain};
 use chassis::serve::{
     BoundPort, CertificateError, Condition, DescriptorError, GrpcBuilder, Health, PathRouter,
     Server,
 };
-use eventlog::{ConnectError, Limits, Log, OpenError, Options, PgStore, PoolSizes, Projection};
+use eventlog::archive::MountedArchives;
+use eventlog::{
+    CheckpointStore, ConnectError, Limits, Log, OpenError, Options, PgStore, PoolSizes, Projection,
+};
 use futures_util::future::BoxFuture;
 use notary::{EntryReaders, Files, KeyError, LOGS_PATH, Notary};
 use system::clock::{Clock, SystemClock};
@@ -35,6 +39,8 @@ pub enum RunError {
     NoLog(&'static str),
     #[error("the name of the log cannot be used")]
     Origin(#[from] KeyError),
+    #[error("the setting archives cannot be used")]
+    Archives(#[from] StorageError),
     #[error(transparent)]
     NotClosed(#[from] CloseTimeout),
     #[error(transparent)]
@@ -86,6 +92,8 @@ pub struct Service {
     pub closing: CancellationToken,
     bound: BoundPort,
     options: Options,
+    /// Archives of the log, where they are mounted.
+    archives: Option<Arc<MountedArchives>>,
     log_condition: Condition,
 }
 
@@ -110,8 +118,9 @@ impl Service {
         if !config.allow_unsafe_database {
             store.require_durability().await?;
         }
-        let notary =
-            Notary::from_config(store.clone(), log, &config)?.ok_or(RunError::NoLog(title))?;
+        let archives = mount_archives(&store, log, &config)?;
+        let notary = Notary::from_config(store.clone(), log, &config, archives.clone())?;
+        let notary = notary.ok_or(RunError::NoLog(title))?;
         let clock = Arc::new(SystemClock::new());
         let log_clock = Arc::clone(&clock);
         let options = Options {
@@ -139,6 +148,7 @@ impl Service {
             closing,
             bound,
             options,
+            archives,
             log_condition,
         })
     }
@@ -150,12 +160,20 @@ impl Service {
     ) -> impl Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync + use<> {
         let (store, notary) = (Arc::clone(&self.store), self.notary.clone());
         let (options, written) = (self.options.clone(), self.log_condition.clone());
+        let archives = self.archives.clone();
         let take_over = AtomicBool::new(options.take_over);
         move || {
             let take_over = take_over.swap(false, Ordering::Relaxed);
             let options = Options { take_over, ..options.clone() };
             let (store, notary, written) = (store.clone(), notary.clone(), written.clone());
-            Box::pin(async move { notary.open_log(store, options, &written).await })
+            let archives = archives.clone();
+            Box::pin(async move {
+                let log = notary.open_log(store, options, &written).await?;
+                Ok(match archives {
+                    Some(archives) => log.with_archives(archives),
+                    None => log,
+                })
+            })
         }
     }
 
@@ -212,4 +230,16 @@ impl Service {
         notary.wait_until_signed().await;
         Ok(finished)
     }
+}
+
+/// Mounts the archives of a log where the settings say that they are.
+fn mount_archives(
+    store: &Arc<PgStore>,
+    log: &str,
+    config: &ServiceConfig,
+) -> Result<Option<Arc<MountedArchives>>, StorageError> {
+    let Some(location) = &config.archives.location else { return Ok(None) };
+    let storage = archive_storage::open(location, &config.archives.access)?;
+    let tiles = Arc::<PgStore>::clone(store) as Arc<dyn CheckpointStore>;
+    Ok(Some(Arc::new(MountedArchives::new(storage, tiles, log))))
 }

@@ -286,9 +286,10 @@ where
 impl From<ReadError> for DealerError {
     fn from(error: ReadError) -> DealerError {
         match error {
-            ReadError::Unavailable { .. } | ReadError::Stopped | ReadError::Archived { .. } => {
-                DealerError::Unavailable
-            }
+            ReadError::Unavailable { .. }
+            | ReadError::Stopped
+            | ReadError::Archived { .. }
+            | ReadError::Archive(_) => DealerError::Unavailable,
             ReadError::Corrupt(what) => corrupt(&what),
         }
     }

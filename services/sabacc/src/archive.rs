@@ -3,6 +3,9 @@
 //! Writing and checking change nothing. Removing and restoring need an administrator, and are
 //! refused unless the file agrees with the live log event for event. Table and wallet must be able to
 //! start without the range, from a snapshot. What a service still reads stays.
+//!
+//! Where the files lie, a folder or a storage, is the setting `archives`; the services read them there
+//! (`eventlog::archive::MountedArchives`).
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write as _};
@@ -11,10 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use chassis::config::{Settings, Source};
+use chassis::config::{ArchiveConfig, ArchiveLocation, Settings, Source};
 use clap::{Args, Subcommand, ValueEnum};
 use eventlog::archive::{self, Archive, Retained, Verified};
 use eventlog::{PgStore, PoolSizes, Reader, StreamId, UnixMicros};
+use merkle::TILE_WIDTH;
 use postgres_launcher::{Environment, default_data_dir};
 use sabacc_wallet::newest_snapshot;
 use sabacc_wallet::repo::Repo;
@@ -22,6 +26,10 @@ use system::clock::{Clock as _, SystemClock};
 
 use crate::data_directory::DataDirectory;
 use crate::output;
+
+mod place;
+
+use place::{ArchiveFile, Destination};
 
 /// One day in seconds.
 const DAY: u64 = 86_400;
@@ -42,18 +50,30 @@ pub(crate) enum ArchiveCommand {
     },
     /// Write what is older than the settings `keep_days.dealer`, `keep_days.table` and
     /// `keep_days.wallet` say to files, check them, and remove it from the logs. To be run each day.
+    /// Each range ends at a multiple of 256 positions, so that archives that are mounted can answer for
+    /// all of it.
     Old {
-        /// Folder of the files, each named by its log and its positions.
-        #[arg(long)]
-        folder: PathBuf,
+        /// Folder of the files, or s3://BUCKET/PREFIX; each is named by its log and its positions.
+        /// Without it: the setting `archives`, or the folder `archives` of the data folder.
+        #[arg(long, value_parser = place::parse_folder)]
+        folder: Option<ArchiveLocation>,
         #[command(flatten)]
         database: DatabaseOptions,
     },
     /// Check that a file is complete and proves itself. Needs no database.
-    Check { file: PathBuf },
+    Check {
+        /// A path, or s3://BUCKET/PREFIX/NAME.
+        #[arg(value_parser = ArchiveFile::parse)]
+        file: ArchiveFile,
+        /// A TOML file with the settings `archive_storage.*`, for a file in a storage.
+        #[arg(long)]
+        config: Option<PathBuf>,
+    },
     /// Remove a file's events from their log.
     Remove {
-        file: PathBuf,
+        /// A path, or s3://BUCKET/PREFIX/NAME.
+        #[arg(value_parser = ArchiveFile::parse)]
+        file: ArchiveFile,
         /// Keep events recorded within this number of days.
         #[arg(long, value_name = "DAYS")]
         keep_days: u64,
@@ -62,7 +82,9 @@ pub(crate) enum ArchiveCommand {
     },
     /// Put a file's events back into their log.
     Restore {
-        file: PathBuf,
+        /// A path, or s3://BUCKET/PREFIX/NAME.
+        #[arg(value_parser = ArchiveFile::parse)]
+        file: ArchiveFile,
         #[command(flatten)]
         database: DatabaseOptions,
     },
@@ -136,6 +158,7 @@ struct ArchiveSettings {
     url: String,
     /// Days for which events are kept in the database, by log.
     keep_days: Vec<(LogName, u64)>,
+    archives: ArchiveConfig,
 }
 
 impl DatabaseOptions {
@@ -155,16 +178,22 @@ impl DatabaseOptions {
             (log, settings.number(name, 0..=MAX_KEEP_DAYS, MAX_KEEP_DAYS))
         };
         let keep_days = LogName::ALL.map(&mut days).to_vec();
+        let mut archives = ArchiveConfig::read(&mut settings);
         settings.finish()?;
         if let Some(url) = url {
-            return Ok(ArchiveSettings { url: url.expose().to_owned(), keep_days });
+            return Ok(ArchiveSettings { url: url.expose().to_owned(), keep_days, archives });
         }
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-        let running = DataDirectory::open(&path)?.running_room().context(
+        let folder = DataDirectory::open(&path)?;
+        let running = folder.running_room().context(
             "which database? set SABACC_DATABASE_URL to an administrator's address, or start the \
              room of the data folder",
         )?;
-        Ok(ArchiveSettings { url: running.database_url, keep_days })
+        if archives.location.is_none() {
+            std::fs::create_dir_all(folder.archives_path())?;
+            archives.location = Some(ArchiveLocation::Folder(folder.archives_path()));
+        }
+        Ok(ArchiveSettings { url: running.database_url, keep_days, archives })
     }
 }
 
@@ -182,7 +211,12 @@ pub(crate) async fn run(
             print_archive(json, "written and read back", &whole);
         }
         ArchiveCommand::Old { folder, database } => {
-            let ArchiveSettings { url, keep_days } = database.settings(data)?;
+            let ArchiveSettings { url, keep_days, archives } = database.settings(data)?;
+            let folder = folder.or(archives.location).context(
+                "where do the archives lie? name a folder or s3://BUCKET/PREFIX with --folder or the \
+                 setting archives",
+            )?;
+            let folder = Destination::open(&folder, &archives.access)?;
             for (log, days) in keep_days {
                 match archive_old(&url, log, days, &folder).await? {
                     Some(removed) => {
@@ -194,15 +228,23 @@ pub(crate) async fn run(
                 }
             }
         }
-        ArchiveCommand::Check { file } => print_archive(json, "whole", &check(&file)?),
+        ArchiveCommand::Check { file, config } => {
+            let archives = ArchiveConfig::from_source(Source::from_process(config.as_deref())?)?;
+            let file = file.local(&archives.access).await?;
+            print_archive(json, "whole", &check(&file.path)?);
+        }
         ArchiveCommand::Remove { file, keep_days, database } => {
-            let removed = remove(&database.url(data)?, &file, days_ago(keep_days)).await?;
+            let ArchiveSettings { url, archives, .. } = database.settings(data)?;
+            let file = file.local(&archives.access).await?;
+            let removed = remove(&url, &file.path, days_ago(keep_days)).await?;
             print_archive(json, &format!("{} events removed", removed.events), &removed.archive);
         }
         ArchiveCommand::Restore { file, database } => {
-            let whole = check(&file)?;
+            let ArchiveSettings { url, archives, .. } = database.settings(data)?;
+            let file = file.local(&archives.access).await?;
+            let whole = check(&file.path)?;
             let service = LogName::of(&whole)?.service();
-            archive::restore(&database.url(data)?, service, &mut open(&file)?).await?;
+            archive::restore(&url, service, &mut open(&file.path)?).await?;
             print_archive(json, "restored", &whole);
         }
     }
@@ -242,12 +284,13 @@ async fn remove(url: &str, file: &Path, since: UnixMicros) -> anyhow::Result<Rem
     Ok(Removed { archive: whole, events })
 }
 
-/// Writes what is older than so many days to a file, and removes it. Nothing to do gives `None`.
+/// Writes what is older than so many days to a file, and removes it. Nothing to do gives `None`. The
+/// range ends with a tile: mounted archives answer for events of full tiles alone.
 async fn archive_old(
     url: &str,
     log: LogName,
     days: u64,
-    folder: &Path,
+    folder: &Destination,
 ) -> anyhow::Result<Option<Removed>> {
     let (store, reader) = connect(url, log).await?;
     let since = days_ago(days);
@@ -261,14 +304,24 @@ async fn archive_old(
         }
     };
     let to = archive::size_before(&reader, since).await?.min(limit);
+    let to = to - to % u64::from(TILE_WIDTH);
     if to <= from {
         return Ok(None);
     }
-    let path = folder.join(format!("{}-{from}-{to}.archive", log.service()));
-    if !path.exists() {
-        write(&reader, to, &path).await?;
-    }
-    remove(url, &path, since).await.map(Some)
+    let name = format!("{}-{from}-{to}.archive", log.service());
+    let file = match folder.find(&name).await? {
+        Some(file) => file,
+        None => {
+            let file = folder.new_file(&name)?;
+            let written = write(&reader, to, &file.path).await?;
+            let stored = folder.store(&name, file).await?;
+            if check(&stored.path)? != written {
+                bail!("{name} does not read back as it was written: is the storage sound?");
+            }
+            stored
+        }
+    };
+    remove(url, &file.path, since).await.map(Some)
 }
 
 /// Streams that stay when a range of a log is removed. An error where the service could not start

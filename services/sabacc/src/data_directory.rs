@@ -2,7 +2,7 @@
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once and readable by
 //! their owner alone; `keys.txt` the logs' public keys; `checkpoints/` the last checkpoint of each
-//! log; `room.json` the address of the running room. Nothing here can be made from anything else,
+//! log; `archives/` old events that were removed from the logs; `room.json` the address of the running room. Nothing here can be made from anything else,
 //! so it is backed up together.
 
 use std::fs::{self, File, OpenOptions};
@@ -143,6 +143,12 @@ impl DataDirectory {
     #[must_use]
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Folder of archives, where no setting names another place. It may not be there.
+    #[must_use]
+    pub(crate) fn archives_path(&self) -> PathBuf {
+        self.path.join("archives")
     }
 
     /// Locks the folder for this process.

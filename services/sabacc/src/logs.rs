@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use audit::bundle::{Bundle, TrustedKeys};
 use audit::hand::{DealerKey, HandRecords, TableStream};
 use audit::log_event::LogEvent;
-use chassis::config::Service;
+use chassis::config::{ArchiveConfig, ArchiveLocation, Service, Source};
 use eventlog::{Event, PgStore, PoolSizes, Position, Reader, RequestKey, StreamId, Version};
 use postgres_launcher::{Environment, Postgres, default_data_dir};
 use primitives::{HandId, TableId};
@@ -68,17 +68,23 @@ impl Logs {
         Logs::connect(&folder, &url, Some(postgres)).await
     }
 
-    /// Opens the logs in a database; fails if it does not answer.
+    /// Opens the logs in a database; fails if it does not answer. Removed records are read from the
+    /// archives that the settings or the data folder have.
     pub(crate) async fn connect(
         folder: &DataDirectory,
         url: &str,
         postgres: Option<Postgres>,
     ) -> anyhow::Result<Logs> {
+        let archives = ArchiveConfig::from_source(Source::from_process(None)?)?;
+        let location = archives.location;
+        let location = location.unwrap_or_else(|| ArchiveLocation::Folder(folder.archives_path()));
+        let storage = archive_storage::open(&location, &archives.access)?;
         let store = async |service: Service| {
             let store = PgStore::connect(url, service.name(), PoolSizes::default()).await?;
             let log = format!("{}/0", service.name());
             let key = keys::verifier_key(folder, service)?;
-            anyhow::Ok((Arc::clone(&store), SignedLog::new(store, &log, key)))
+            let signed = SignedLog::new(Arc::clone(&store), &log, key);
+            anyhow::Ok((store, signed.with_archives(storage.clone())))
         };
         let (wallet_store, wallet) = store(Service::Wallet).await?;
         let logs = Logs {

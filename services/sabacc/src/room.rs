@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use chassis::auth::{IssuerKey, Role, TokenIssuer};
 use chassis::channel::{self, CredentialInterceptor};
-use chassis::config::{Service, ServiceConfig, Source};
+use chassis::config::{ArchiveLocation, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::proxies::TrustedProxies;
 use chassis::serve::{self, BoundPort, Cors};
@@ -301,6 +301,10 @@ impl Room {
         let guests = self.guests.as_ref().map(|issuer| IssuerKey::for_guests(issuer.public_key()));
         let own = IssuerKey::for_all_roles(self.issuer.public_key());
         config.auth.issuers = [own].into_iter().chain(guests).collect();
+        if config.archives.location.is_none() {
+            let folder = self.folder.archives_path();
+            config.archives.location = Some(ArchiveLocation::Folder(folder));
+        }
         config.drain_grace = DRAIN_GRACE;
         config.instance = self.lock.instance();
         if service != Service::Gateway {

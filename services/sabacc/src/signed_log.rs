@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use audit::bundle::ProvedLog;
 use audit::log_event::LogEvent;
+use eventlog::archive::{ArchiveStorage, MountedArchives};
 use eventlog::{CheckpointStore as _, Event, PgStore, Position, Reader, SignedCheckpoint};
 use merkle::note::VerifierKey;
 use merkle::{Checkpoint, Row, TILE_WIDTH, TileId, TreeHead, leaf_hash, leaves_root};
@@ -23,6 +24,12 @@ pub(crate) struct SignedLog {
 impl SignedLog {
     pub(crate) fn new(store: Arc<PgStore>, name: &str, key: VerifierKey) -> SignedLog {
         SignedLog { reader: Reader::new(Arc::clone(&store) as _, name), key, store }
+    }
+
+    /// The log with archives, from which removed records are read.
+    pub(crate) fn with_archives(self, storage: ArchiveStorage) -> SignedLog {
+        let archives = MountedArchives::new(storage, self.store.clone(), self.reader.name());
+        SignedLog { reader: self.reader.with_archives(Arc::new(archives)), ..self }
     }
 
     /// Returns every signed checkpoint, in order.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use eventlog::archive::MountError;
 use eventlog::{PgStore, ReadError, Reader, StreamId};
 use proto::common::v1::ErrorReason;
 
@@ -62,6 +63,12 @@ pub(crate) fn read_refusal(error: &ReadError) -> ApiRefusal {
             let message =
                 format!("records before position {size} are archived: have them restored");
             api_refusal(ErrorReason::NotInLog, message)
+        }
+        ReadError::Archive(MountError::Unavailable(_)) => {
+            status::unavailable("the storage of the log's archives does not answer")
+        }
+        ReadError::Archive(error @ MountError::Damaged { .. }) => {
+            api_refusal(ErrorReason::Corrupt, error.to_string())
         }
         ReadError::Unavailable { .. } | ReadError::Corrupt(_) | ReadError::Stopped => {
             status::unavailable("the log cannot be read")

@@ -87,7 +87,7 @@ impl From<ReadError> for WalletError {
                 tracing::error!(%what, "the wallet's tables cannot be read");
                 WalletError::Corrupt
             }
-            error @ ReadError::Archived { .. } => {
+            error @ (ReadError::Archived { .. } | ReadError::Archive(_)) => {
                 tracing::error!(%error, "the wallet's tables cannot be read");
                 WalletError::Corrupt
             }

@@ -28,8 +28,15 @@ pub type Row = (&'static str, &'static [&'static str], Outside);
 use Outside::{Anything, Pure, Without};
 
 /// Parts of a server that a client, an auditor and a parser never link.
-const SERVER: &[&str] =
-    &["sqlx", "opentelemetry", "tracing-subscriber", "eventlog", "chassis", "postgres-launcher"];
+const SERVER: &[&str] = &[
+    "sqlx",
+    "opentelemetry",
+    "tracing-subscriber",
+    "object_store",
+    "eventlog",
+    "chassis",
+    "postgres-launcher",
+];
 
 /// The arrows between packages. Sorted by depth: every package uses only packages above it.
 #[rustfmt::skip]
@@ -59,10 +66,11 @@ pub const ROWS: &[Row] = &[
 
     ("eventlog",       &["primitives", "merkle", "eventlog-core"],                       Without(&["opentelemetry", "chassis", "wire", "proto"])),
     ("chassis",        &["primitives", "merkle", "system", "transport"],                 Without(&["sqlx", "eventlog", "wire", "proto"])),
+    ("archive-storage", &["eventlog", "chassis"],                                        Anything),
     ("notary",         &["merkle", "system", "proto", "eventlog", "wire", "chassis"],    Anything),
     ("clocklog",       &["primitives", "system", "eventlog", "wire"],                    Without(&["opentelemetry", "chassis"])),
     ("keyring",        &["eventlog", "chassis"],                                         Anything),
-    ("runner",         &["system", "proto", "eventlog", "chassis", "notary"],            Anything),
+    ("runner",         &["system", "proto", "eventlog", "chassis", "archive-storage", "notary"], Anything),
     ("testkit",        &["postgres-launcher"],                                           Anything),
 
     // Services meet over gRPC, never in the compiler.
@@ -76,7 +84,7 @@ pub const ROWS: &[Row] = &[
                          "runner"],                                                      Anything),
     // It owns nothing: no database is near it.
     ("sabacc-gateway", &["primitives", "history", "audit", "eventlog-core", "system",
-                         "transport", "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),
+                         "transport", "proto", "wire", "chassis"],                                    Without(&["sqlx", "object_store", "eventlog"])),
 
     // For `sabacc` alone: of the services it starts a wallet, to measure it.
     ("bench",          &["primitives", "rules", "system", "transport", "postgres-launcher",
@@ -94,7 +102,8 @@ pub const ROWS: &[Row] = &[
     // The program that runs it all.
     ("sabacc",         &["primitives", "merkle", "rules", "history", "battery", "system",
                          "transport", "postgres-launcher", "proto", "wire", "audit",
-                         "client", "bots", "terminal", "bench", "eventlog", "chassis", "notary", "keyring",
+                         "client", "bots", "terminal", "bench", "eventlog", "chassis", "archive-storage", "notary",
+                         "keyring",
                          "sabacc-dealer", "sabacc-wallet", "sabacc-table",
                          "sabacc-gateway"],                                              Anything),
     ("sabacc-tests",   &[],                                                              Anything),
@@ -105,6 +114,7 @@ const AUDITED: &[&str] = &[
     "sqlx",
     "opentelemetry",
     "tracing-subscriber",
+    "object_store",
     "eventlog",
     "chassis",
     "postgres-launcher",

@@ -15,6 +15,7 @@ const IMPURE: &[&str] = &[
     "getrandom",
     "hyper",
     "mio",
+    "object_store",
     "rand",
     "reqwest",
     "rustix",

@@ -10,6 +10,7 @@ use http::Uri;
 use system::secret::Secret;
 use transport::tls::{Tls, TlsError};
 
+use super::archives::ArchiveConfig;
 use super::limits::limits;
 use super::log::{LogIdentity, LogWitnesses};
 use super::problem::ConfigError;
@@ -74,6 +75,8 @@ pub struct ServiceConfig {
     pub log: Option<LogIdentity>,
     /// Witnesses of the log; empty if the service has no log.
     pub log_witnesses: LogWitnesses,
+    /// Where archives of logs lie. A service without a log does not read them.
+    pub archives: ArchiveConfig,
     pub peers: Peers,
     pub auth: AuthConfig,
     /// Certificate and key of the server. `None` means no TLS.
@@ -183,6 +186,7 @@ impl ServiceConfig {
                 .is_some_and(|word| word == "true"),
             log,
             log_witnesses,
+            archives: ArchiveConfig::read(settings),
             peers: peers(settings),
             auth: auth(service, settings),
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),

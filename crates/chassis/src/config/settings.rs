@@ -171,6 +171,14 @@ impl Settings {
         if self.problems.is_empty() { Ok(()) } else { Err(ConfigError { problems: self.problems }) }
     }
 
+    /// Checks that there are no problems. Settings that nothing read may be those of others.
+    ///
+    /// # Errors
+    /// All problems.
+    pub(super) fn finish_some(self) -> Result<(), ConfigError> {
+        if self.problems.is_empty() { Ok(()) } else { Err(ConfigError { problems: self.problems }) }
+    }
+
     fn find(&mut self, key: &str, aliases: &[&str]) -> Option<FoundSetting> {
         self.requested.insert(key.to_owned());
         let own = variable_name(key);

@@ -1,4 +1,4 @@
-//! Encoding of an archive.
+//! Encoding of an archive: header, events, tail. The index behind them is in `index`.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -9,23 +9,29 @@ use merkle::{Hash, Tree};
 use primitives::{RequestId, StreamId, UnixMicros};
 use sha2::{Digest, Sha256};
 
+use super::index::IndexBuilder;
 use super::{ArchiveError, Header};
 
-const MAGIC: &[u8; 8] = b"SLARCH2\n";
+const MAGIC: &[u8; 8] = b"SLARCH3\n";
+/// Bytes of the index that are compared at a time.
+const COMPARED_BYTES: usize = 1 << 16;
 
-/// Writer that hashes what it writes.
+/// Writer that hashes and counts what it writes.
 pub(super) struct ArchiveWriter<W> {
     to: W,
     hash: Sha256,
+    written: u64,
+    index: IndexBuilder,
 }
 
 impl<W: Write> ArchiveWriter<W> {
     pub(super) fn new(to: W) -> ArchiveWriter<W> {
-        ArchiveWriter { to, hash: Sha256::new() }
+        ArchiveWriter { to, hash: Sha256::new(), written: 0, index: IndexBuilder::default() }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
         self.hash.update(bytes);
+        self.written += bytes.len() as u64;
         Ok(self.to.write_all(bytes)?)
     }
 
@@ -50,6 +56,7 @@ impl<W: Write> ArchiveWriter<W> {
     pub(super) fn event(&mut self, event: &Event) -> Result<(), ArchiveError> {
         let Event { position: _, recorded_at, stream, version, kind, schema, .. } = event;
         let Event { sealed, payload, salt, request_id, actor, trace, previous, .. } = event;
+        self.index.add(event, self.written);
         self.put(&recorded_at.0.to_be_bytes())?;
         self.put(&stream.0)?;
         self.put(&version.0.to_be_bytes())?;
@@ -64,25 +71,34 @@ impl<W: Write> ArchiveWriter<W> {
         self.put_length_prefixed(payload)
     }
 
-    pub(super) fn tail(&mut self, head: (u64, Hash), path: &[Hash]) -> Result<(), ArchiveError> {
+    pub(super) fn tail(
+        &mut self,
+        header: &Header,
+        head: (u64, Hash),
+        path: &[Hash],
+    ) -> Result<(), ArchiveError> {
+        let ends = self.written;
         self.put(&head.0.to_be_bytes())?;
         self.put(&head.1)?;
         self.put_hashes(path)?;
+        let index = std::mem::take(&mut self.index).encode(header, ends, self.written);
+        self.put(&index)?;
         let hash = self.hash.clone().finalize();
         self.to.write_all(&hash)?;
         Ok(self.to.flush()?)
     }
 }
 
-/// Reader that hashes what it reads.
+/// Reader that hashes and counts what it reads.
 pub(super) struct HashingReader<R> {
     from: R,
     hash: Sha256,
+    read: u64,
 }
 
 impl<R> HashingReader<R> {
     pub(super) fn new(from: R) -> HashingReader<R> {
-        HashingReader { from, hash: Sha256::new() }
+        HashingReader { from, hash: Sha256::new(), read: 0 }
     }
 }
 
@@ -90,16 +106,18 @@ impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let length = self.from.read(buffer)?;
         self.hash.update(&buffer[..length]);
+        self.read += length as u64;
         Ok(length)
     }
 }
 
+/// Decoder of an archive, or of events of one.
 pub(super) struct ArchiveReader<R> {
-    from: HashingReader<R>,
+    from: R,
 }
 
 impl<R: Read> ArchiveReader<R> {
-    pub(super) const fn new(from: HashingReader<R>) -> ArchiveReader<R> {
+    pub(super) const fn new(from: R) -> ArchiveReader<R> {
         ArchiveReader { from }
     }
 
@@ -187,10 +205,31 @@ impl<R: Read> ArchiveReader<R> {
             payload: Bytes::from(self.take_length_prefixed()?),
         })
     }
+}
 
-    pub(super) fn tail(&mut self) -> Result<((u64, Hash), Vec<Hash>), ArchiveError> {
+impl<R: Read> ArchiveReader<HashingReader<R>> {
+    /// Bytes that were read.
+    pub(super) const fn offset(&self) -> u64 {
+        self.from.read
+    }
+
+    /// Reads what is behind the events, and compares the index with what they say.
+    pub(super) fn tail(
+        &mut self,
+        header: &Header,
+        index: IndexBuilder,
+    ) -> Result<((u64, Hash), Vec<Hash>), ArchiveError> {
+        let ends = self.offset();
         let head = (self.number()?, self.take()?);
         let path = self.hashes()?;
+        let expected = index.encode(header, ends, self.offset());
+        for part in expected.chunks(COMPARED_BYTES) {
+            let mut bytes = vec![0; part.len()];
+            self.from.read_exact(&mut bytes)?;
+            if bytes != part {
+                return Err(ArchiveError::Corrupt("its index is not what its events say"));
+            }
+        }
         let hash = self.from.hash.clone().finalize();
         if self.take::<32>()? != <[u8; 32]>::from(hash) {
             return Err(ArchiveError::Corrupt("its bytes are not as they were written"));

@@ -1,6 +1,7 @@
 //! Archives: old ranges in files, removed from the database and restored.
 
 use std::io::Cursor;
+use std::sync::Arc;
 
 use anyhow::ensure;
 use eventlog::archive::{self, Archive, ArchiveError, Retained, Verified};
@@ -12,40 +13,47 @@ use merkle::Tree;
 
 use crate::{REFUSED_BY_TRIGGER, as_role, entry, migrated, options, refusal, run};
 
-const LONG_AGO: UnixMicros = UnixMicros(u64::MAX);
+pub(crate) const LONG_AGO: UnixMicros = UnixMicros(u64::MAX);
 const EVENTS: u16 = 3000;
 
-struct Fixture {
-    admin: String,
-    log: Log,
-    reader: Reader,
+pub(crate) struct Fixture {
+    pub(crate) admin: String,
+    pub(crate) log: Log,
+    pub(crate) store: Arc<PgStore>,
+    pub(crate) reader: Reader,
     /// Events as they were written.
-    events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
 }
 
 async fn open(admin: &str) -> anyhow::Result<(Log, Reader)> {
+    let (store, log) = open_store(admin).await?;
+    Ok((log, Reader::new(store, "table/0")))
+}
+
+async fn open_store(admin: &str) -> anyhow::Result<(Arc<PgStore>, Log)> {
     let url = as_role(admin, "sabacc_table");
     let store = PgStore::connect(&url, "table", PoolSizes::default()).await?;
     let limits = Limits { cached_streams: 1, ..crate::options("").limits };
     let log = Log::open(store.clone(), Options { limits, ..options("table/0") }).await?;
-    Ok((log, Reader::new(store, "table/0")))
+    Ok((store, log))
 }
 
 /// Log whose streams 0 to 4 go on, and whose other stream ended long ago.
-async fn fixture(name: &str) -> anyhow::Result<Fixture> {
+pub(crate) async fn fixture(name: &str) -> anyhow::Result<Fixture> {
     let admin = migrated(name).await?;
-    let (log, reader) = open(&admin).await?;
+    let (store, log) = open_store(&admin).await?;
+    let reader = Reader::new(Arc::clone(&store) as _, "table/0");
     let mut old = entry(EVENTS);
     old.events[0].stream = StreamId([9; 16]);
     log.append(old).await?;
     let all = futures_util::future::join_all((1..EVENTS).map(|n| log.append(entry(n)))).await;
     all.into_iter().collect::<Result<Vec<_>, _>>()?;
     let events = log.read(Position(0), usize::from(EVENTS)).await?;
-    Ok(Fixture { admin, log, reader, events })
+    Ok(Fixture { admin, log, store, reader, events })
 }
 
 impl Fixture {
-    async fn archived(&self, from: u64, to: u64) -> anyhow::Result<(Vec<u8>, Verified)> {
+    pub(crate) async fn archived(&self, from: u64, to: u64) -> anyhow::Result<(Vec<u8>, Verified)> {
         let mut file = Vec::new();
         let before = archive::tree_at(&self.reader, from).await?;
         let written = archive::write(&self.reader, from..to, before, &mut file).await?;
@@ -53,7 +61,7 @@ impl Fixture {
         Ok((file, written))
     }
 
-    async fn remove(&self, file: &[u8], kept: UnixMicros) -> Result<u64, ArchiveError> {
+    pub(crate) async fn remove(&self, file: &[u8], kept: UnixMicros) -> Result<u64, ArchiveError> {
         let kept = Retained::since(kept);
         archive::remove(&self.admin, "table", &mut Cursor::new(file), kept).await
     }
@@ -164,7 +172,8 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cut_within_a_row_loses_nothing() -> anyhow::Result<()> {
     let admin = migrated("within").await?;
-    let (log, reader) = open(&admin).await?;
+    let (store, log) = open_store(&admin).await?;
+    let reader = Reader::new(Arc::clone(&store) as _, "table/0");
     for n in 1..=5 {
         let mut four = entry(n);
         four.events = vec![four.events[0].clone(); 4];
@@ -172,7 +181,7 @@ async fn a_cut_within_a_row_loses_nothing() -> anyhow::Result<()> {
         log.append(four).await?;
     }
     let (events, root) = (log.read(Position(0), 20).await?, log.root());
-    let fixture = Fixture { admin, log, reader, events };
+    let fixture = Fixture { admin, log, store, reader, events };
     let (first, _) = fixture.archived(0, 6).await?;
     let (second, _) = fixture.archived(6, 20).await?;
     assert_eq!(fixture.remove(&first, LONG_AGO).await?, 4);

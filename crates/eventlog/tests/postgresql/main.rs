@@ -5,6 +5,7 @@ mod archived;
 mod deaf;
 mod doubts;
 mod fence;
+mod mounted;
 mod projection;
 
 use std::sync::Arc;

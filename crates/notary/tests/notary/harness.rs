@@ -31,6 +31,7 @@ pub(crate) fn notary(store: &Arc<MemStore>, key: u8, memory: Option<&Path>) -> N
         log: LOG.into(),
         identity: identity(key),
         checkpoint_file: memory.map(CheckpointFile::new),
+        archives: None,
     };
     Notary::new(parts).unwrap()
 }

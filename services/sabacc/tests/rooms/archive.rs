@@ -1,21 +1,40 @@
 //! Old ranges of the logs move to files and back while the room goes on.
 
-use std::process::ExitStatus;
+mod mounted;
 
+use std::process::{Command, ExitStatus};
+
+use primitives::Credits;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 
 use crate::harness::{Room, RoomHarness};
-use crate::people::{Guest, until_demo_hand, until_hand};
+use crate::people::{Guest, operator, until_demo_hand, until_hand};
 
 /// Runs `sabacc archive …` against a room's database.
 async fn archive(harness: &RoomHarness, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
+    let mut command = archive_command(harness, arguments);
+    command.env("DATABASE_URL", &room.database);
+    harness.run(command).await
+}
+
+/// Returns `sabacc archive …` on the room that runs in the data folder.
+fn archive_command(harness: &RoomHarness, arguments: &[&str]) -> Command {
     let mut command = harness.sabacc(&["archive"]);
     command
         .env_remove(crate::harness::PLAYER_CALLS)
         .env_remove(crate::harness::EXEMPT_LOOPBACK)
-        .env("DATABASE_URL", &room.database)
         .args(arguments);
-    harness.run(command).await
+    command
+}
+
+/// Gives the wallet's log more events than a tile has: with fewer it is not archived.
+async fn fill_wallet(harness: &RoomHarness, room: &Room) {
+    let (guest, operator) = (Guest::new(harness, &room.url).await, operator(harness, &room.url));
+    for _ in 0..270 {
+        let one = Credits::try_new(1).unwrap();
+        operator.issue(guest.id, one, "to fill a tile").await.unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,6 +99,7 @@ async fn the_past_of_every_log_moves_to_files_and_back() {
     let harness = RoomHarness::new();
     let mut room = harness.up(&["--thinking", "5"]).await;
     let table = until_demo_hand(&harness, &room.url, 30).await;
+    fill_wallet(&harness, &room).await;
     room.running.stop(Signal::INT).await;
     let mut room = harness.up(&["--thinking", "5"]).await;
     let (folder, config) = (harness.path().join("archives"), harness.path().join("archive.toml"));
@@ -100,6 +120,9 @@ async fn the_past_of_every_log_moves_to_files_and_back() {
     drop(room);
     let mut room = harness.up(&["--thinking", "5"]).await;
     until_hand(&harness, &room.url, table, 38).await;
+    // A hand after the cut needs nothing from before it.
+    let guest = Guest::of(&harness, &room.url, IdMaker::system().player_id());
+    guest.client.get_hand_bundle(table, 36).await.unwrap();
     room.running.stop(Signal::INT).await;
     let mut room = harness.up(&["--thinking", "5"]).await;
     until_hand(&harness, &room.url, table, 42).await;

@@ -139,7 +139,7 @@ impl People {
         }
         let key = self.player_keys.existing_key(dispute.player).await?;
         let stream: StreamId = id.into();
-        let events = self.log.read_stream(stream, Version(1), MAX_EVENTS).await;
+        let events = self.log.archive_reader().read_stream(stream, Version(1), MAX_EVENTS).await;
         for event in events.map_err(|error| read_refusal(&error))? {
             let recorded = TableRecord::try_from(&event)
                 .map_err(|error| api_refusal(ErrorReason::Corrupt, error.to_string()))?;
@@ -205,7 +205,7 @@ impl People {
     /// Opening of a hand, from the hand's own stream.
     async fn hand_opened(&self, table: TableId, hand_no: u64) -> Result<HandOpened, ApiRefusal> {
         let stream = fairness::hand_id(table, hand_no).into();
-        let events = self.log.read_stream(stream, Version(1), 1).await;
+        let events = self.log.archive_reader().read_stream(stream, Version(1), 1).await;
         let events = events.map_err(|error| read_refusal(&error))?;
         let first = events.first().map(TableRecord::try_from);
         let Some(Ok(TableRecord::HandOpened(opened))) = first else {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use eventlog::Version;
+use eventlog::{ReadError, Version};
 use primitives::TableId;
 use proto::common::v1::ErrorReason;
 use serde::{Deserialize, Serialize};
@@ -42,8 +42,14 @@ impl TableRegistry {
         id: TableId,
         closed: ClosedTable,
     ) -> Result<mpsc::Sender<TableMessage>, ApiRefusal> {
-        let _read = self.read_permits.acquire().await;
-        let mut first = self.dependencies.log.read_stream(id.into(), Version(1), 1).await;
+        let log = &self.dependencies.log;
+        let read = self.read_permits.acquire().await;
+        let mut first = log.read_stream(id.into(), Version(1), 1).await;
+        drop(read);
+        if matches!(first, Err(ReadError::Archived { .. })) {
+            // No permit is held while a storage of archives is asked.
+            first = log.archive_reader().read_stream(id.into(), Version(1), 1).await;
+        }
         let first = first.as_mut().map_err(|error| read_refusal(error))?.pop();
         let corrupt = |why: String| api_refusal(ErrorReason::Corrupt, why);
         let created = first.as_ref().map(|first| (TableRecord::try_from(first), first.recorded_at));

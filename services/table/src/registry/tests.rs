@@ -139,8 +139,13 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
     let key = SigningKey::from_bytes(&[7; 32]);
     let store: Arc<dyn CheckpointStore> = Arc::<MemStore>::clone(store);
     let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
-    let parts =
-        notary::Dependencies { store, log: "table/0".into(), identity, checkpoint_file: None };
+    let parts = notary::Dependencies {
+        store,
+        log: "table/0".into(),
+        identity,
+        checkpoint_file: None,
+        archives: None,
+    };
     let nobody = "http://127.0.0.1:1".parse().unwrap();
     let peer = || channel::connect_lazy(&nobody, None, CredentialInterceptor::NoToken).unwrap();
     let peers = Peers {

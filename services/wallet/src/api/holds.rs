@@ -164,11 +164,12 @@ impl Api {
     }
 }
 
-/// Checks an ended hold against the event that ended it. An archived event cannot be checked.
+/// Checks an ended hold against the event that ended it. An archived event cannot be checked where its
+/// archive is not mounted, or cannot be read: that is not the wallet's damage.
 async fn confirm_end(reader: &Reader, row: StoredHold) -> Result<StoredHold, WalletError> {
     let found = match reader.read(row.changed, 1).await {
         Ok(found) => found,
-        Err(ReadError::Archived { .. }) => return Ok(row),
+        Err(ReadError::Archived { .. } | ReadError::Archive(_)) => return Ok(row),
         Err(error) => return Err(error.into()),
     };
     let event = found.first().map(record::parse).transpose();

@@ -95,7 +95,8 @@ impl ComparisonResult {
             Ok(Err(LoadError::Read(
                 error @ (ReadError::Unavailable { .. }
                 | ReadError::Stopped
-                | ReadError::Archived { .. }),
+                | ReadError::Archived { .. }
+                | ReadError::Archive(_)),
             ))) => {
                 tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "the entries were not all compared with the log: again in a moment");
                 ComparisonResult::Unknown

@@ -55,7 +55,9 @@ impl LoadError {
     pub(super) const fn is_final(&self) -> bool {
         match self {
             LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
-            LoadError::Read(ReadError::Corrupt(_) | ReadError::Archived { .. })
+            LoadError::Read(
+                ReadError::Corrupt(_) | ReadError::Archived { .. } | ReadError::Archive(_),
+            )
             | LoadError::Corrupt(_)
             | LoadError::InvariantViolation(_)
             | LoadError::Differs(_)

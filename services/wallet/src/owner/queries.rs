@@ -20,8 +20,11 @@ impl Owner {
             looks.push(look);
         }
         let now = self.state.last_time.max((self.dependencies.clock)());
-        let view =
-            QueryContext { ledger: &self.state.ledger, now, reader: self.state.log.reader() };
+        let view = QueryContext {
+            ledger: &self.state.ledger,
+            now,
+            reader: self.state.log.archive_reader(),
+        };
         let mut looked: Vec<_> = looks.into_iter().map(|Query(look)| look(&view)).collect();
         let (log, sent) = (self.state.log.clone(), Instant::now());
         self.state.groups_in_flight.push_back(Box::pin(async move {

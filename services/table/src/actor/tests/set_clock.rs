@@ -73,8 +73,13 @@ impl WaitingTable {
             channel::connect_lazy(&nowhere, None, CredentialInterceptor::NoToken).unwrap();
         let key = SigningKey::from_bytes(&[3; 32]);
         let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
-        let parts =
-            notary::Dependencies { store, log: "table/0".into(), identity, checkpoint_file: None };
+        let parts = notary::Dependencies {
+            store,
+            log: "table/0".into(),
+            identity,
+            checkpoint_file: None,
+            archives: None,
+        };
         let dependencies = Dependencies {
             games: Arc::default(),
             snapshots: crate::snapshot::SnapshotPolicy { store: None, interval: 1 },
