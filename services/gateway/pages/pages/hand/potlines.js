@@ -109,5 +109,6 @@ export class PotLines {
 
 /** @param {Pot | undefined} pot */
 function cell(pot) {
-  return el("td", { class: "number" }, pot ? credits(pot.credits) : "\u2013", pot && pot.change !== 0 ? el("span", { class: `change ${pot.change > 0 ? "more" : "less"}` }, ` ${signed(pot.change)}`) : null);
+  const change = pot?.change ?? 0;
+  return el("td", { class: "number" }, pot ? credits(pot.credits) : "\u2013", " ", el("span", { class: `change ${change > 0 ? "more" : "less"}` }, change === 0 ? null : signed(change)));
 }
