@@ -27,7 +27,8 @@ const SHEET = sheet(`
   .cards .field::before { content: ""; position: absolute; inset: -4px; border-radius: 8px; border: 2px solid #6fe3ff; box-shadow: 0 0 12px #3fc9ff99, inset 0 0 8px #3fc9ff66; z-index: 1; pointer-events: none; }
   .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; box-sizing: border-box; width: 100%; max-width: 12rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
   .face { display: grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%; font: 800 .9rem/1 var(--display, sans-serif); color: #fff; background: hsl(var(--hue, 200) 45% 38%); text-transform: uppercase; }
-  sabacc-clock { --clock: 2.5rem; grid-row: span 2; }
+  /* Above its neighbours, or each of them would be a layer above its own. */
+  sabacc-clock { --clock: 2.5rem; grid-row: span 2; z-index: 1; }
   .who { display: flex; align-items: center; gap: .3rem; min-width: 0; }
   .bot { flex: none; padding: 0 .3rem; border-radius: .3rem; font: 700 .625rem/1.5 var(--text, sans-serif); color: #14171b; background: #b9d7ff; }
   .bot[hidden] { display: none; }
@@ -162,6 +163,7 @@ export class SabaccSeat extends HTMLElement {
     const amount = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
     this.stands = standsAs ?? "";
     if (!seat.house) return setText(money, amount);
+    if (money.firstChild?.nodeValue === amount && money.children.length) return;
     money.textContent = amount;
     const house = document.createElement("span");
     house.className = "state";
