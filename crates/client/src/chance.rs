@@ -51,6 +51,7 @@ mod dealer_commitment;
 mod decisions;
 mod hand;
 mod notice;
+mod proofs;
 mod receipts;
 mod record;
 mod sequence;
@@ -79,7 +80,9 @@ use contribution::{Contribution, EntropyRound, Place};
 use dealer_commitment::DealerCommitment;
 use decisions::{Decisions, OwnSeat};
 use hand::Hand;
+pub use hand::SeedChecks;
 pub use notice::Notice;
+pub use proofs::{ClosingCheck, CommitmentCheck, HandProofs};
 use receipts::KeptReceipts;
 use record::Record;
 use sequence::{Sequence, Times};
@@ -120,6 +123,10 @@ pub struct Chance {
     /// Closings that have passed every check.
     closings: BTreeMap<u64, HandClosing>,
     hands: BTreeMap<u64, Hand>,
+    /// Summaries of hands whose seeds were opened.
+    opened: BTreeMap<u64, HandProofs>,
+    /// Hands in which something was wrong.
+    faulty: BTreeSet<u64>,
     sequence: Sequence,
     suspended: Option<Suspended>,
     /// Hand of which the last snapshot showed nothing: the table has lost its cards.
@@ -198,6 +205,8 @@ impl Chance {
             contributions: BTreeMap::new(),
             closings: BTreeMap::new(),
             hands: BTreeMap::new(),
+            opened: BTreeMap::new(),
+            faulty: BTreeSet::new(),
             sequence: Sequence::default(),
             suspended: None,
             bare_hand: None,
@@ -430,6 +439,7 @@ impl Chance {
     /// Adds the evidence of the hand to a fault, and stores it.
     fn violation(&mut self, hand_no: u64, fault: Fault) -> Box<FairnessViolation> {
         let Fault { party, kind } = fault;
+        self.note_fault(hand_no);
         if let Err(error) = self.record.store_hand(hand_no) {
             tracing::error!(table = %self.table, hand_no, %error, "evidence cannot be stored");
         }

@@ -108,7 +108,7 @@ mod tables;
 mod watch;
 
 pub use chance::{
-    Chance, FairnessViolation, Notice, PartyAtFault, Secret, TrustedKeys, ViolationKind,
+    Chance, FairnessViolation, HandProofs, Notice, PartyAtFault, Secret, TrustedKeys, ViolationKind,
 };
 pub use connection::{Client, TokenSource};
 pub use describe::{describe, describe_with};

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use primitives::{PlayerId, TableId};
 
-use crate::chance::{Chance, EntropyMessage, Notice};
+use crate::chance::{Chance, EntropyMessage, HandProofs, Notice};
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
 use crate::tables::{commit_request, reveal_request};
@@ -126,6 +126,12 @@ impl Play {
             chance.set_in_front(in_front);
         }
         client.sit_out(table, !in_front).await
+    }
+
+    /// Returns what this client has checked of a hand; none where it takes no part in chance.
+    #[must_use]
+    pub fn proofs(&self, hand_no: u64) -> Option<HandProofs> {
+        self.watch.requests.as_ref()?.chance.as_ref()?.proofs(hand_no)
     }
 
     /// Whether the stream has caught up with the table.

@@ -5,9 +5,10 @@ mod frame;
 mod happenings;
 mod own;
 mod places;
+mod proofs;
 mod screen;
 
-use client::{TableState, WatchMessage};
+use client::{HandProofs, TableState, WatchMessage};
 use primitives::{PlayerId, UnixMicros};
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;
@@ -62,6 +63,7 @@ enum Form {
     Leave,
     Quit,
     Help,
+    Proofs,
 }
 
 /// Words that stand until something else happens.
@@ -90,6 +92,8 @@ pub struct TableScreen {
     top_up: Option<u64>,
     /// Credits of the account, once known.
     balance: Option<u64>,
+    /// What the client has checked of the hand that is shown.
+    proofs: Option<HandProofs>,
     /// The room's time, as the last update has it, ahead of this machine's by so many microseconds.
     ahead_us: i64,
 }
@@ -120,6 +124,7 @@ impl TableScreen {
             is_player: me.is_some(),
             top_up: None,
             balance: None,
+            proofs: None,
             ahead_us: 0,
         }
     }
@@ -188,6 +193,11 @@ impl TableScreen {
     /// Sets the credits of the player's account.
     pub fn set_balance(&mut self, credits: u64) {
         self.balance = Some(credits);
+    }
+
+    /// Says what the client has checked of the hand that is shown.
+    pub fn set_proofs(&mut self, proofs: Option<HandProofs>) {
+        self.proofs = proofs;
     }
 
     fn say(&mut self, happening: Happening) {
@@ -288,7 +298,7 @@ impl TableScreen {
     pub fn key(&mut self, key: Key) -> Option<Request> {
         match &mut self.form {
             Form::None => self.table_key(key),
-            Form::Help => {
+            Form::Help | Form::Proofs => {
                 self.form = Form::None;
                 None
             }
@@ -343,6 +353,7 @@ impl TableScreen {
             Key::Char('q') if self.is_seated() => self.form = Form::Quit,
             Key::Char('q') => return Some(Request::Quit),
             Key::Char('?') => self.form = Form::Help,
+            Key::Char('P') if self.proofs_shown().is_some() => self.form = Form::Proofs,
             Key::Enter | Key::Char('S') if self.can_sit_down() => {
                 let view = self.state.view();
                 let (least, most) = (view.min_buy_in_credits, view.max_buy_in_credits);

@@ -16,6 +16,7 @@ const browser = await launch();
 const person = await Person.with(browser);
 /** Address of a finished hand's page. */
 let hand = "";
+await playFull("dice");
 for (const game of GAMES) hand = await play(game);
 
 /** Pages, with what shows that they are drawn. */
@@ -54,8 +55,31 @@ async function play(game) {
   return (found ?? "").slice(1);
 }
 
+/** Photographs a table of eight, all of whom say something, in a hand and when it is over. */
+async function playFull(game) {
+  const table = await openTable(game, { name: `A table of eight at ${game}`, pauseMs: 20_000, actionSeconds: 120, seats: 8 });
+  const names = ["Ahsoka", "Chewbacca the Mighty", "Bo", "Grand Admiral Thrawn", "Qi'ra", "Cassian Jeron Andor", "L3-37"];
+  const guest = await Person.with(browser);
+  const { page } = guest;
+  await guest.open(`/table/${table}`);
+  const others = [];
+  for (const name of names) others.push(await opponent(browser, table, name));
+  await sitDown(page, "Lando Calrissian");
+  const handNo = await dealtIn(page);
+  await whatNow(page, handNo);
+  await photograph(guest, "full-1-turn");
+  await photograph(guest, "full-2-says", () => {
+    const deeds = ["raises to 1,250", "calls the hand", "locks a card in the field"];
+    document.querySelectorAll("sabacc-seat").forEach((seat, at) => seat.say(deeds[at % deeds.length]));
+  });
+  await playHand(page, { handNo });
+  await photograph(guest, "full-3-over");
+  for (const other of others) await other.close();
+  await guest.close();
+}
+
 /** Takes a page at every width, light and dark. */
-async function photograph({ page }, name) {
+async function photograph({ page }, name, before = () => {}) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: width < 500 ? 780 : 900 });
     for (const colorScheme of ["light", "dark"]) {
@@ -65,6 +89,7 @@ async function photograph({ page }, name) {
         document.documentElement.dataset.scheme = name;
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
       }, colorScheme);
+      await page.evaluate(before);
       await page.screenshot({ path: path.join(into, `${name}-${width}-${colorScheme}.png`), fullPage: !/-[123]-/.test(name) });
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

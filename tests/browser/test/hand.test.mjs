@@ -36,6 +36,22 @@ test("a finished hand's page tells what happened and shows that every check pass
   assert.equal(all, "17");
 });
 
+test("the pots grow and are paid line by line, as far as the step that is shown", async () => {
+  const lines = page.getByRole("region", { name: "Pots, line by line" });
+  const rows = lines.locator("tbody tr:visible");
+  const all = await rows.count();
+  assert.ok(all >= 2, "antes and a win at least");
+  assert.match(await rows.last().innerText(), /wins \d+ from/);
+  await page.getByRole("button", { name: "First step" }).click();
+  assert.equal(await rows.count(), 1);
+  assert.match(await rows.innerText(), /takes the antes/);
+  const pot = page.locator('.replay sabacc-pot[name="Hand pot"]');
+  assert.equal(await pot.getAttribute("amount"), "4", "two antes of 2");
+  await page.getByRole("button", { name: "Last step" }).click();
+  assert.equal(await rows.count(), all);
+  assert.equal(await pot.getAttribute("amount"), "0");
+});
+
 test("its bundle is downloaded, and the verifier finds it proved", async () => {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Bundle (.sabacc)" }).click()]);
   bundle = fs.readFileSync(await download.path());

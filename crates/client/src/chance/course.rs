@@ -199,6 +199,7 @@ impl Chance {
         hand.check_seats(seats)?;
         hand.is_dealt_in = own.is_some();
         hand.receipt = self.receipt_of(hand_no).cloned();
+        hand.beginning = self.beginning(hand_no, &hand, own.as_ref(), chain.is_none());
         if let Some(place) = own {
             self.check_contribution(hand_no, &place, &hand)?;
         }
@@ -346,15 +347,21 @@ impl Chance {
         if self.commitments.contains_key(&hand_no) {
             self.sequence.seed_opened(hand_no);
         }
-        let judged = if self.unchecked { Ok(()) } else { self.check_seed(published) };
+        let judged = if self.unchecked { Ok(None) } else { self.check_seed(published) };
         let judged = judged.map_err(|fault| self.violation(hand_no, fault));
+        let judged = judged.map(|checks| {
+            if let Some(checks) = checks {
+                self.keep_opened(hand_no, checks);
+            }
+        });
         self.hands.remove(&hand_no);
         self.commitments.remove(&hand_no);
         judged
     }
 
-    fn check_seed(&self, published: &pb::SeedPublished) -> Result<(), Fault> {
-        let Some(promise) = self.commitments.get(&published.hand_no) else { return Ok(()) };
+    /// Checks an opened seed. Returns what it gave again of a hand that is followed.
+    fn check_seed(&self, published: &pb::SeedPublished) -> Result<Option<SeedChecks>, Fault> {
+        let Some(promise) = self.commitments.get(&published.hand_no) else { return Ok(None) };
         let seed = hand::to_array("a seed", &published.seed)?;
         let seed = fairness::Seed::new(zeroize::Zeroizing::new(seed));
         match (promise.opened_by(&seed), published.refused) {
@@ -363,7 +370,8 @@ impl Chance {
             (false, false) => Err(V::WrongSeed.into()),
             (true, false) if !self.may_open(published.hand_no) => Err(V::SeedEarly.into()),
             (true, false) => {
-                self.hands.get(&published.hand_no).map_or(Ok(()), |hand| hand.check_seed(&seed))
+                let hand = self.hands.get(&published.hand_no);
+                hand.map(|hand| hand.check_seed(&seed)).transpose()
             }
         }
     }

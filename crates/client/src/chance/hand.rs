@@ -16,6 +16,7 @@ use wire::moves::HIDDEN;
 
 use super::closing::HandClosing;
 use super::decisions::Decisions;
+use super::proofs::Beginning;
 use super::violation::{Fault, PartyAtFault, ViolationKind};
 
 /// Hand whose entropy rows are fixed.
@@ -33,6 +34,16 @@ pub(super) struct Hand {
     pub(super) is_dealt_in: bool,
     pub(super) receipt: Option<EntropyReceipt>,
     pub(super) decisions: Decisions,
+    pub(super) beginning: Beginning,
+}
+
+/// What an opened seed gave again, of what was shown before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeedChecks {
+    /// Salts of proved cards.
+    pub cards: usize,
+    /// Whole orders of first shuffles.
+    pub orders: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,6 +86,7 @@ impl Hand {
             is_dealt_in: false,
             receipt: None,
             decisions,
+            beginning: Beginning::unseen(),
         })
     }
 
@@ -118,6 +130,20 @@ impl Hand {
     /// The row of a seat and player.
     pub(super) fn row(&self, seat: u8, player: PlayerId) -> Option<&TranscriptRow> {
         self.rows.iter().find(|row| row.seat == seat && row.player == player)
+    }
+
+    pub(super) fn rows(&self) -> &[TranscriptRow] {
+        &self.rows
+    }
+
+    /// Number of shuffles that were committed to.
+    pub(super) fn shuffles(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Ids of the proved cards, by operation and position.
+    pub(super) fn proved_cards(&self) -> impl Iterator<Item = ((u32, u16), u8)> {
+        self.proved.iter().map(|(Handle { op, position }, (card, _))| ((*op, *position), *card))
     }
 
     /// Whether the hand has this transcript.
@@ -211,7 +237,7 @@ impl Hand {
     /// Checks that the seed is the one committed to, and that it gives the salt of each proved card
     /// and the order of every first shuffle. Later shuffles contain hidden cards: checking them
     /// needs the hand's records.
-    pub(super) fn check_seed(&self, seed: &Seed) -> Result<(), Fault> {
+    pub(super) fn check_seed(&self, seed: &Seed) -> Result<SeedChecks, Fault> {
         if !self.commitment.opens(&self.context, seed) {
             return Err(ViolationKind::WrongSeed.into());
         }
@@ -222,6 +248,7 @@ impl Hand {
                 return Err(wrong.attributed_to(PartyAtFault::Dealer));
             }
         }
+        let mut orders = 0;
         // The first shuffles make the piles, in their order.
         let piles = self.variant.iter().flat_map(|variant| variant.piles);
         for (pile, ((op, committed), spec)) in (0..).zip(self.roots.iter().zip(piles)) {
@@ -235,8 +262,9 @@ impl Hand {
                     ViolationKind::WrongOrder { op: *op }.attributed_to(PartyAtFault::Dealer)
                 );
             }
+            orders += 1;
         }
-        Ok(())
+        Ok(SeedChecks { cards: self.proved.len(), orders })
     }
 }
 

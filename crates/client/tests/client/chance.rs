@@ -5,6 +5,7 @@ mod closings;
 mod decisions;
 mod numbers;
 mod player;
+mod proofs;
 mod restarts;
 mod seats;
 

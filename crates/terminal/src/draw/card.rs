@@ -21,6 +21,8 @@ pub(crate) struct Card<'a> {
     pub(crate) is_locked: bool,
     /// Chosen in a form.
     pub(crate) is_chosen: bool,
+    /// Proved to lie in a shuffle that was committed to.
+    pub(crate) is_proved: bool,
 }
 
 impl Card<'_> {
@@ -65,6 +67,13 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, area: Rect, size: (u16, u16), card: 
         };
         let edge = Rect { width: 1, ..area };
         canvas.pattern(edge, "▌", style);
+    }
+    if card.is_proved && area.height >= 3 {
+        // At the foot: on the card, or on the edge of one that is only a frame.
+        let tone = Tone::Good;
+        let style = if has_backgrounds { canvas.palette.card_ink(tone) } else { canvas.ink(tone) };
+        let foot = super::row(area, area.height - 1);
+        canvas.text(Rect { x: foot.x + 1, width: foot.width.min(1), ..foot }, "✓", style);
     }
     if card.is_chosen {
         let style = canvas.palette.background(Background::Key);

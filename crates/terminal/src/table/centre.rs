@@ -123,7 +123,8 @@ impl TableScreen {
         let deck = games::deck(&self.state.view().variant);
         let x = area.x + area.width.saturating_sub(SMALL.0) / 2;
         let card_area = Rect { x, width: SMALL.0, height: SMALL.1, ..area };
-        let drawn = |code| Card { code, deck, is_locked: false, is_chosen: false };
+        let drawn =
+            |code| Card { code, deck, is_locked: false, is_chosen: false, is_proved: false };
         let label = match thing {
             Thing::Pile(label) => {
                 card::draw(canvas, card_area, SMALL, &drawn(""));

@@ -104,6 +104,9 @@ impl TableScreen {
         if self.can_agree() {
             keys.push(("V", "agree to end the hand"));
         }
+        if self.proofs_shown().is_some() {
+            keys.push(("P", "proofs"));
+        }
         keys.extend([("↑↓", "log"), ("?", "keys"), ("q", "quit")]);
         for (key, label) in keys {
             let x = canvas.quiet_key(left, key, label);
@@ -118,7 +121,7 @@ impl TableScreen {
     }
 
     pub(super) fn draw_help(&self, canvas: &mut Canvas<'_>, area: Rect) {
-        const KEYS: [(&str, &str); 12] = [
+        const KEYS: [(&str, &str); 13] = [
             ("a–z", "a move: its key stands before its name"),
             ("1–9 a–z", "a choice of the move: a card, a player, a token"),
             ("←→ Space", "the same by arrows"),
@@ -129,10 +132,11 @@ impl TableScreen {
             ("T", "brings more credits, when no hand is in play"),
             ("L", "leaves the seat, and looks on"),
             ("V", "agrees to end a hand that stands still"),
+            ("P", "what was proved of this hand's cards"),
             ("↑↓ PgUp PgDn", "the log, further back"),
             ("q Ctrl-C", "quits"),
         ];
-        let size = (area.width.min(64), area.height.min(17));
+        let size = (area.width.min(64), area.height.min(18));
         let frame = Rect {
             x: area.x + (area.width - size.0) / 2,
             y: area.y + (area.height - size.1) / 2,

@@ -101,7 +101,7 @@ fn word_spans(
     let Some((before, rest)) = word.split_once(core).filter(|_| is_card) else {
         return vec![Span::styled(word.to_owned(), style)];
     };
-    let drawn = Card { code: core, deck, is_locked: false, is_chosen: false };
+    let drawn = Card { code: core, deck, is_locked: false, is_chosen: false, is_proved: false };
     vec![
         Span::styled(before.to_owned(), style),
         card::word(canvas, &drawn),

@@ -35,10 +35,10 @@ impl TableScreen {
         let deck = games::deck(&self.state.view().variant);
         let chosen = self.chosen_cards();
         let mut words = area.x;
-        for (number, (code, is_locked)) in (0..).zip(&place.cards) {
+        for (number, held) in (0..).zip(&place.cards) {
             let at = Rect { x: area.x + number * step, ..area };
-            let is_chosen = chosen.contains(code);
-            card::draw(canvas, at, size, &Card { code, deck, is_locked: *is_locked, is_chosen });
+            let is_chosen = chosen.contains(&held.code);
+            card::draw(canvas, at, size, &Card { is_chosen, ..held.drawn(deck) });
             words = at.x + size.0 + 2;
         }
         self.draw_own_words(canvas, after(area, words), now);
@@ -63,7 +63,11 @@ impl TableScreen {
             let text = format!("  ▲ {}", credits(place.bet));
             spans.push(Span::styled(text, canvas.bold(Tone::Warn)));
         }
+        let taken: u16 = spans.iter().map(|span| text_width(&span.content)).sum();
         canvas.spans(row(area, 0), spans);
+        if area.height >= 4 {
+            self.draw_proved(canvas, after(row(area, 0), area.x + taken + 2));
+        }
         let hint = games::hint(&self.state);
         let mut next = 1;
         for line in wrapped(&hint, usize::from(area.width)).iter().take(2) {
@@ -141,7 +145,7 @@ impl TableScreen {
             Form::Quit => {
                 self.draw_question(canvas, area, "Leave your seat, and quit?", "leave and quit");
             }
-            Form::None | Form::Help => self.draw_message_and_moves(canvas, area),
+            Form::None | Form::Help | Form::Proofs => self.draw_message_and_moves(canvas, area),
         }
     }
 

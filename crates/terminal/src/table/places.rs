@@ -7,6 +7,7 @@ use ratatui::text::Span;
 
 use super::TableScreen;
 use super::screen::Layout;
+use crate::cards::Deck;
 use crate::colour::{Background, Tone};
 use crate::draw::card::{self, Card, SMALL};
 use crate::draw::{Canvas, inset, row, rows, text_width};
@@ -21,7 +22,7 @@ const ROOMY: u16 = 29;
 /// Seat as it is drawn.
 pub(super) struct Place {
     pub(super) name: String,
-    pub(super) cards: Vec<(String, bool)>,
+    pub(super) cards: Vec<HeldCard>,
     pub(super) stack: u64,
     pub(super) bet: u64,
     pub(super) is_turn: bool,
@@ -30,6 +31,20 @@ pub(super) struct Place {
     has_button: bool,
     is_winner: bool,
     pub(super) badges: Vec<Badge>,
+}
+
+/// Card in a hand, as it is drawn.
+pub(super) struct HeldCard {
+    pub(super) code: String,
+    is_locked: bool,
+    is_proved: bool,
+}
+
+impl HeldCard {
+    pub(super) fn drawn(&self, deck: Option<Deck>) -> Card<'_> {
+        let HeldCard { code, is_locked, is_proved } = self;
+        Card { code, deck, is_locked: *is_locked, is_chosen: false, is_proved: *is_proved }
+    }
 }
 
 impl TableScreen {
@@ -68,7 +83,7 @@ impl TableScreen {
         };
         Place {
             name: self.plain_name(seat),
-            cards: cards.iter().map(|card| (clean(&card.code), card.locked)).collect(),
+            cards: cards.iter().map(|card| self.held(card)).collect(),
             stack,
             bet: in_play.map_or(0, |it| it.in_round_credits),
             is_turn: self.state.turn().is_some_and(|turn| turn.seat == seat),
@@ -79,6 +94,12 @@ impl TableScreen {
             is_winner: is_over && hand.is_some_and(|hand| hand.settlement.iter().any(wins)),
             badges,
         }
+    }
+
+    fn held(&self, card: &pb::HeldCard) -> HeldCard {
+        let pb::HeldCard { code, locked, proof: _ } = card;
+        let is_proved = self.is_proved(card);
+        HeldCard { code: clean(code), is_locked: *locked, is_proved }
     }
 
     /// Draws the others in rows.
@@ -117,9 +138,8 @@ impl TableScreen {
         self.draw_name(canvas, name, place, now);
         let deck = games::deck(&self.state.view().variant);
         let mut spans = Vec::new();
-        for (code, is_locked) in &place.cards {
-            let drawn = Card { code, deck, is_locked: *is_locked, is_chosen: false };
-            spans.push(card::word(canvas, &drawn));
+        for held in &place.cards {
+            spans.push(card::word(canvas, &held.drawn(deck)));
             spans.push(Span::raw(" "));
         }
         canvas.spans(line, spans);
@@ -205,13 +225,12 @@ impl TableScreen {
         let deck = games::deck(&self.state.view().variant);
         let step = card::step(inner.width, SMALL, place.cards.len());
         let cards = rows(inner, 1, SMALL.1);
-        for (number, (code, is_locked)) in (0..).zip(&place.cards) {
+        for (number, held) in (0..).zip(&place.cards) {
             let at = Rect { x: cards.x + number * step, width: SMALL.0, ..cards };
             if at.right() > inner.right() {
                 break;
             }
-            let drawn = Card { code, deck, is_locked: *is_locked, is_chosen: false };
-            card::draw(canvas, at, SMALL, &drawn);
+            card::draw(canvas, at, SMALL, &held.drawn(deck));
         }
         let money = self.money(canvas, place);
         canvas.spans(row(inner, 4), money);

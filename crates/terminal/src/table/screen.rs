@@ -140,6 +140,9 @@ impl TableScreen {
         if matches!(self.form, Form::Help) {
             self.draw_help(&mut canvas, area);
         }
+        if matches!(self.form, Form::Proofs) {
+            self.draw_proofs(&mut canvas, area);
+        }
     }
 
     /// Gives places and centre the ground of the table, and the rest that of a panel.

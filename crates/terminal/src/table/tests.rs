@@ -1,6 +1,7 @@
 //! Given what a stream showed, when keys are pressed, then a request; and cells that show it.
 
-use proto::common::v1::MoveArgument;
+use client::chance::{ClosingCheck, CommitmentCheck, SeedChecks};
+use proto::common::v1::{CardProof, MoveArgument};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -236,6 +237,110 @@ fn a_refusal_stands_above_the_moves() {
         .show_message("That amount is not allowed. Choose one from 10 to 490 credits.", Tone::Bad);
     let text = drawn(&screen, 80, 24, Colours::None);
     assert!(text.contains("Choose one from 10 to 490") && text.contains("Check"), "{text}");
+}
+
+/// What a client has checked of the hand of [`view`], with these cards of shuffle 0 proved.
+fn proofs(cards: &[(u16, u8)], seed: Option<SeedChecks>) -> HandProofs {
+    HandProofs {
+        hand_no: 17,
+        is_faulty: false,
+        commitment: CommitmentCheck { is_signed: true, is_earlier: true },
+        closing: ClosingCheck::Signed,
+        seats: 4,
+        contributions: 3,
+        is_dealt_in: true,
+        has_own: true,
+        shuffles: 1,
+        seed,
+        cards: cards.iter().map(|(position, card)| ((0, *position), *card)).collect(),
+    }
+}
+
+/// A table at which one's own two cards come with the proofs of cards 14 and 16 at places 0 and 1.
+fn proved_view() -> pb::TableView {
+    let mut view = view(4, 2);
+    let own = view.hand.as_mut().unwrap().seats.iter_mut().find(|seat| seat.seat == 2).unwrap();
+    for (at, card) in (0..).zip(&mut own.cards) {
+        let proof = CardProof { position: at, card_id: 14 + 2 * at, ..CardProof::default() };
+        card.proof = Some(proof);
+    }
+    view
+}
+
+#[test]
+fn a_mark_is_on_each_card_that_was_proved_and_on_no_other() {
+    let mut screen = screen(proved_view());
+    let marks = |screen: &TableScreen, colours| {
+        let text = drawn(screen, 80, 24, colours);
+        (text.matches('✓').count(), text)
+    };
+    assert_eq!(marks(&screen, Colours::Full).0, 0, "nothing was checked");
+    press(&mut screen, "P");
+    assert!(!drawn(&screen, 80, 24, Colours::None).contains("has checked"), "no panel");
+
+    screen.set_proofs(Some(proofs(&[(0, 14), (1, 16)], None)));
+    for colours in [Colours::Full, Colours::None] {
+        let (count, text) = marks(&screen, colours);
+        assert!(text.contains("✓ 2 of 2 cards proved"), "{text}");
+        assert_eq!(count, 3, "two cards, and the line\n{text}");
+    }
+    screen.set_proofs(Some(proofs(&[(0, 14)], None)));
+    let (count, text) = marks(&screen, Colours::Full);
+    assert!(text.contains("! 1 of 2 cards proved"), "{text}");
+    assert_eq!(count, 1, "{text}");
+    screen.set_proofs(Some(proofs(&[(0, 14), (1, 17)], None)));
+    assert_eq!(marks(&screen, Colours::Full).0, 1, "another card was proved there");
+
+    screen.set_proofs(Some(HandProofs { hand_no: 16, ..proofs(&[(0, 14), (1, 16)], None) }));
+    assert_eq!(marks(&screen, Colours::Full).0, 0, "of another hand");
+}
+
+#[test]
+fn a_key_opens_what_was_checked_in_words() {
+    let mut screen = screen(proved_view());
+    let panel = |screen: &mut TableScreen, proofs: HandProofs, size: (u16, u16)| {
+        screen.set_proofs(Some(proofs));
+        press(screen, "P");
+        let text = drawn(screen, size.0, size.1, Colours::None);
+        press(screen, "P");
+        let words = text.split(|letter: char| letter.is_whitespace() || "\"│".contains(letter));
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let both = [(0, 14), (1, 16)];
+    let text = panel(&mut screen, proofs(&both, None), (80, 24));
+    for part in [
+        "has checked of hand 17",
+        "its key has signed it",
+        "3 of 4 players",
+        "you among them",
+        "2 cards that you were shown",
+        "Still shut",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!drawn(&screen, 80, 24, Colours::None).contains("has checked"), "a key closes it");
+
+    let opened = proofs(&both, Some(SeedChecks { cards: 2, orders: 1 }));
+    let text = panel(&mut screen, opened.clone(), (80, 24));
+    assert!(text.contains("the salts of 2 cards") && !text.contains('◌'), "{text}");
+
+    let late = HandProofs {
+        commitment: CommitmentCheck { is_signed: false, is_earlier: false },
+        closing: ClosingCheck::NotSeen,
+        is_dealt_in: false,
+        has_own: false,
+        is_faulty: true,
+        ..opened
+    };
+    let text = panel(&mut screen, late.clone(), (120, 40));
+    for part in ["its signature is not", "You joined later", "✗ Violation", "joined while it was"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("you among"), "{text}");
+    for size in [(40, 14), (60, 20)] {
+        assert!(panel(&mut screen, late.clone(), size).contains("Promise"), "{size:?}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ const TICK_MS = 200;
 const RING = 100;
 
 const SHEET = sheet(`
-  :host { display: inline-grid; width: var(--clock, 2.75rem); aspect-ratio: 1; place-items: center; position: relative; flex: none; }
+  :host { display: inline-grid; width: var(--clock, 2.75rem); aspect-ratio: 1; place-items: center; position: relative; flex: none; will-change: opacity; }
   svg { position: absolute; inset: 0; width: 100%; height: 100%; transform: rotate(-90deg); overflow: visible; }
   circle { fill: none; stroke-width: 3.6; }
   .track { stroke: currentColor; stroke-opacity: .2; }

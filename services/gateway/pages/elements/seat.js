@@ -27,7 +27,8 @@ const SHEET = sheet(`
   .cards .field::before { content: ""; position: absolute; inset: -4px; border-radius: 8px; border: 2px solid #6fe3ff; box-shadow: 0 0 12px #3fc9ff99, inset 0 0 8px #3fc9ff66; z-index: 1; pointer-events: none; }
   .plate { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: .1rem .5rem; box-sizing: border-box; width: 100%; max-width: 12rem; padding: .3rem .7rem .3rem .3rem; border-radius: 999px; background: linear-gradient(#25292fe6, #14171be6); box-shadow: inset 0 1px 0 #ffffff1f, 0 4px 14px #0006; position: relative; }
   .face { display: grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%; font: 800 .9rem/1 var(--display, sans-serif); color: #fff; background: hsl(var(--hue, 200) 45% 38%); text-transform: uppercase; }
-  sabacc-clock { --clock: 2.5rem; grid-row: span 2; }
+  /* Above its neighbours, or each of them would be a layer above its own. */
+  sabacc-clock { --clock: 2.5rem; grid-row: span 2; z-index: 1; }
   .who { display: flex; align-items: center; gap: .3rem; min-width: 0; }
   .bot { flex: none; padding: 0 .3rem; border-radius: .3rem; font: 700 .625rem/1.5 var(--text, sans-serif); color: #14171b; background: #b9d7ff; }
   .bot[hidden] { display: none; }
@@ -44,15 +45,28 @@ const SHEET = sheet(`
   :host([data-side="left"]) .bet { left: 100%; bottom: 30%; transform: translate(.4rem, 0); }
   :host([data-side="right"]) .bet { left: auto; right: 100%; bottom: 30%; transform: translate(-.4rem, 0); }
   :host([mine]) .cards { display: none; }
+  /* Over the foot of the seat's own cards: beside them there are other seats, or the page's head. */
+  .says { position: absolute; grid-area: 1 / 1 / 2 / 2; bottom: -.1rem; left: 50%; transform: translateX(-50%); z-index: 3; box-sizing: border-box; width: max-content; max-width: 11rem; padding: .2rem .6rem; border-radius: .6rem; font: 650 .78125rem/1.3 var(--text, sans-serif); text-align: center; color: #1c150d; background: #f6ecd6; box-shadow: 0 2px 6px #0006; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; pointer-events: none; opacity: 0; }
+  :host([data-side="bottom"]) .says { grid-row: 2 / 3; }
+  :host([mine]) .says { bottom: 100%; }
   @media (max-width: 47.99rem) {
     :host([data-side]) .bet { position: static; transform: none; }
     :host([data-side]) .badges { order: 0; }
     sabacc-clock { --clock: 2.1rem; } .face { width: 1.6rem; height: 1.6rem; font-size: .75rem; }
     .badges { max-width: 100%; } .badge { white-space: normal; text-align: center; border-radius: .6rem; }
     .plate { padding: .25rem .5rem .25rem .25rem; gap: 0 .4rem; } .name { font-size: .8125rem; } .money { font-size: .75rem; } .state { display: none; }
+    :host([data-side]) .says { grid-row: 1 / 2; bottom: -.1rem; }
+    .says { max-width: calc(100% + .5rem); padding: .15rem .4rem; font-size: .6875rem; line-height: 1.2; max-height: calc(2.4em + .3rem); white-space: normal; text-wrap: balance; }
+    /* A table of seven or eight: four beside each other. The clock is a ring at the plate's corner, while it runs. */
+    :host([crowded]) .plate { grid-template-columns: minmax(0, 1fr); padding: .2rem .45rem .25rem; border-radius: .7rem; justify-items: center; }
+    :host([crowded]) .who { max-width: 100%; } :host([crowded]) .name { font-size: .75rem; } :host([crowded]) .bot { font-size: .5625rem; padding: 0 .2rem; }
+    :host([crowded]) sabacc-clock { display: none; --clock: 1.5rem; position: absolute; left: -.4rem; top: -.6rem; background: #14171b; border-radius: 50%; }
+    :host([crowded][turn]) sabacc-clock { display: inline-grid; } :host([crowded]) .face { width: 1.1rem; height: 1.1rem; font-size: .625rem; }
+    :host([crowded]) .badge { padding: .05rem .35rem; font-size: .625rem; }
+    :host([crowded]) .button { width: 1.05rem; height: 1.05rem; right: -.25rem; }
+    :host([crowded]) sabacc-seal { --seal: .95rem; }
   }
   .bet sabacc-chips { color: #fff; text-shadow: 0 1px 2px #000; padding: .1rem .45rem .1rem .2rem; border-radius: 999px; background: #0006; }
-  .says { position: absolute; top: -1.5rem; left: 50%; transform: translateX(-50%); z-index: 3; padding: .2rem .6rem; border-radius: .6rem; font: 650 .78125rem/1.3 var(--text, sans-serif); color: #1c150d; background: #f6ecd6; box-shadow: 0 4px 12px #0006; white-space: nowrap; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; pointer-events: none; opacity: 0; }
   .says.new { animation: say 2.6s ease-out; }
   @keyframes say { 0% { opacity: 0; transform: translate(-50%, .4rem); } 8%, 80% { opacity: 1; transform: translate(-50%, 0); } 100% { opacity: 0; } }
   :host([turn]) .plate { box-shadow: inset 0 1px 0 #ffffff1f, 0 0 0 2px var(--accent-fixed, #ff8642), 0 0 26px #ff864299; }
@@ -149,6 +163,7 @@ export class SabaccSeat extends HTMLElement {
     const amount = credits(held && standing && !over ? standing.stackCredits : seat.stackCredits);
     this.stands = standsAs ?? "";
     if (!seat.house) return setText(money, amount);
+    if (money.firstChild?.nodeValue === amount && money.children.length) return;
     money.textContent = amount;
     const house = document.createElement("span");
     house.className = "state";

@@ -14,7 +14,7 @@ export function define(name, element) {
 
 /** Amount as people write it: groups of three digits. @param {string | number | bigint | undefined | null} amount @returns {string} */
 export function credits(amount) {
-  return BigInt(amount || 0).toLocaleString("en-US");
+  return String(BigInt(amount || 0)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Whether less motion is asked for. */

@@ -4,9 +4,11 @@
 import { call, session } from "../api/session.js";
 import "../elements/card.js";
 import "../elements/dice.js";
+import "../elements/pot.js";
 import { chanceOf } from "./hand/bundle.js";
 import { disputePanel } from "./hand/dispute.js";
 import { Player } from "./hand/player.js";
+import { antesOf, creditsOf } from "./hand/pots.js";
 import { replay } from "./hand/replay.js";
 import { verdictPanel } from "./hand/verdict.js";
 import { button, dataTable, el, facts, pageHead, panel, tag, useStyles } from "./parts/dom.js";
@@ -85,9 +87,9 @@ async function load(parameters, signal) {
   const hand = { tableId: told.tableId ?? parameters.table, handNo: told.handNo ?? parameters.no, handId: told.handId ?? parameters.id ?? "" };
   const audit = await call(`${AUDIT}/AuditHand`, { tableId: hand.tableId, handNo: hand.handNo }, { signal });
   hand.handId = audit.handId ?? hand.handId;
-  const [table, deck] = await Promise.all([tableOf(hand.tableId), deckOf(told.history?.variant)]);
+  const [table, game] = await Promise.all([tableOf(hand.tableId), gameOf(told.history?.variant)]);
   const names = await namesOf(told.history, table?.seats ?? []);
-  return draw({ told, why, hand, audit, table: table?.name ?? "", deck, names });
+  return draw({ told, why, hand, audit, table: table?.name ?? "", game, names });
 }
 
 /** @param {string} tableId */
@@ -99,12 +101,11 @@ async function tableOf(tableId) {
   }
 }
 
-/** @param {string | undefined} variant */
-async function deckOf(variant) {
-  if (!variant) return { deck: "", title: "" };
-  const { variants = [] } = await call("sabacc.table.v1.RulesService/ListVariants", {});
-  const found = variants.find((/** @type {any} */ one) => one.variant === variant);
-  return { deck: found?.deck ?? "", title: found?.title ?? variant };
+/** Deck, title, and fields of the rule set at their defaults. @param {string | undefined} variant */
+async function gameOf(variant) {
+  if (!variant) return { deck: "", title: "", defaults: [] };
+  const { summary, fields = [] } = await call("sabacc.table.v1.RulesService/GetVariant", { variant });
+  return { deck: summary?.deck ?? "", title: summary?.title ?? variant, defaults: fields.map((/** @type {any} */ one) => one.defaultField) };
 }
 
 /**
@@ -132,16 +133,17 @@ async function namesOf(history, seated) {
 }
 
 /** @param {any} all */
-function draw({ told, why, hand, audit, table, deck, names }) {
+function draw({ told, why, hand, audit, table, game, names }) {
   const history = told.history;
   const seats = (history?.seats ?? []).map(Number);
   const mine = Number(told.viewerSeat ?? 0);
   const { steps, sure } = replay(audit.story ?? [], seats, history?.variant ?? "");
+  const shared = { steps, sure, names, deck: game.deck, mine, button: seats[seats.length - 1], variant: history?.variant ?? "" };
   return [
-    head({ hand, table, deck, history }),
+    head({ hand, table, title: game.title, history }),
     why ? refused(why) : null,
     steps.length > 0 && seats.length > 0
-      ? panel("What happened", ...new Player({ steps, sure, names, deck: deck.deck, mine, button: seats[seats.length - 1] }).parts())
+      ? panel("What happened", ...new Player({ ...shared, credits: potsOf(steps, history, game.defaults) }).parts())
       : null,
     history ? outcomePanel(history, names) : null,
     verdictPanel(audit),
@@ -152,14 +154,26 @@ function draw({ told, why, hand, audit, table, deck, names }) {
   ];
 }
 
+/**
+ * Credits at each step, or null where the fold does not end with what the history says.
+ *
+ * @param {import("./hand/replay.js").Step[]} steps
+ * @param {any} history
+ * @param {any[]} defaults
+ */
+function potsOf(steps, history, defaults) {
+  const { credits, sure } = creditsOf(steps, history, antesOf(history.variant ?? "", history.ruleset ?? [], defaults, Number(history.sabaccPot ?? 0)));
+  return sure ? credits : null;
+}
+
 /** @param {any} all */
-function head({ hand, table, deck, history }) {
+function head({ hand, table, title, history }) {
   const no = Number(hand.handNo);
   const to = (/** @type {number} */ other, /** @type {string} */ words) =>
     other < 1 ? null : el("a", { class: "button small", href: `#/hand?table=${hand.tableId}&no=${other}` }, words);
   return pageHead(
     `Hand ${credits(hand.handNo)}`,
-    [deck.title, table ? ` at ${table}` : "", history?.startedAt ? `, ${dayTime(history.startedAt)}` : ""],
+    [title, table ? ` at ${table}` : "", history?.startedAt ? `, ${dayTime(history.startedAt)}` : ""],
     el("div", { class: "row" }, to(no - 1, "\u2190 The hand before"), to(no + 1, "The next hand \u2192"), el("a", { class: "button small", href: `#/table/${hand.tableId}` }, "To the table")),
   );
 }

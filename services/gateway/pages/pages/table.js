@@ -64,7 +64,7 @@ class TablePage {
   constructor(id) {
     this.store = followTable(id);
     this.context = new Context(this.store);
-    this.part = new Part(this.store, id, () => this.draw(), (text) => this.tell({ text, tone: "word" }));
+    this.part = new Part(this.store, id, () => this.drawSoon(), (text) => this.tell({ text, tone: "word" }));
     this.context.proofOf = (seat, index, card) => this.part.proofOf(seat, index, card);
     this.sound = new SoundSwitch();
     /** What only a player has: their hand and their moves. @type {{hand: import("./table/hand.js").OwnHand, moves: import("./table/moves.js").Moves} | null} */
@@ -89,6 +89,8 @@ class TablePage {
     /** Whether it was one's own turn when last drawn. */
     this.wasMine = false;
     this.ended = false;
+    /** Whether it is drawn with the next frame. */
+    this.isDue = false;
     this.store.addEventListener("change", (event) => this.changed(/** @type {CustomEvent} */ (event).detail.update));
     this.store.addEventListener("connection", () => this.drawConnection());
     this.onSession = () => this.draw();
@@ -111,7 +113,7 @@ class TablePage {
     this.context.remember(update);
     if (!this.context.known) return void this.context.learnGame().then(() => this.ended || this.draw());
     if (update) this.motion.show(update);
-    this.draw();
+    this.drawSoon();
     if (update) for (const one of happenings(this.context, update)) this.tell(one);
   }
 
@@ -129,6 +131,17 @@ class TablePage {
   speak(text) {
     this.live.append(el("p", null, text));
     while (this.live.children.length > 12) this.live.firstElementChild?.remove();
+  }
+
+  /** Draws once a frame, however many updates come before it; at once where no frames are drawn. */
+  drawSoon() {
+    if (document.hidden) return this.draw();
+    if (this.isDue) return;
+    this.isDue = true;
+    requestAnimationFrame(() => {
+      this.isDue = false;
+      if (!this.ended) this.draw();
+    });
   }
 
   draw() {

@@ -128,6 +128,8 @@ impl TableSession {
         match message {
             PlayMessage::Watch(seen) => {
                 self.shown.apply(&seen, self.clock.now());
+                let hand_no = self.shown.hand_no();
+                self.shown.set_proofs(hand_no.and_then(|hand_no| self.play.proofs(hand_no)));
                 if seen.is_hand_end() || matches!(seen, WatchMessage::Snapshot(_)) {
                     self.ask_balance();
                 }

@@ -85,6 +85,8 @@ impl Viewer {
             self.shown.note(&notice.to_string(), Tone::Warn);
         }
         self.shown.apply(seen, now);
+        let hand_no = self.shown.hand_no();
+        self.shown.set_proofs(hand_no.and_then(|hand_no| self.chance.proofs(hand_no)));
     }
 
     async fn check(&mut self, logs: &CheckpointMonitor<DirectoryStore>, client: &Client) {

@@ -2,7 +2,8 @@
 
 import { button, card, el, refill, tag } from "../parts/dom.js";
 import { control } from "../parts/forms.js";
-import { clockTime } from "../parts/words.js";
+import { clockTime, credits } from "../parts/words.js";
+import { changeWords, potElements, PotLines } from "./potlines.js";
 import { heard } from "./replay.js";
 
 /** Time for which a step is shown while it plays, in milliseconds. */
@@ -19,9 +20,13 @@ export class Player {
    * @param {string} options.deck
    * @param {number} options.mine the reader's own seat; 0: none
    * @param {number} options.button
+   * @param {string} options.variant
+   * @param {import("./pots.js").Credits[] | null} options.credits by the steps; null: they are not known step by step
    */
-  constructor({ steps, sure, names, deck, mine, button: dealer }) {
+  constructor({ steps, sure, names, deck, mine, button: dealer, variant, credits: all }) {
     this.steps = steps;
+    this.variant = variant;
+    this.credits = all;
     this.sure = sure;
     this.names = names;
     this.deck = deck;
@@ -41,6 +46,7 @@ export class Player {
     });
     this.count = el("span", { class: "number muted" });
     this.playing = button("Play", () => this.toggle(), { class: "primary" });
+    this.lines = all && new PotLines({ credits: all, variant, what: (at) => this.words(at), go: (at) => this.go(at) });
     const seats = [...names.keys()].sort((one, other) => one - other);
     const own = (/** @type {number} */ seat) => (seat === mine ? " (yours)" : "");
     this.eyes = control({
@@ -84,7 +90,15 @@ export class Player {
         ),
         this.range,
       ),
+      this.lines?.element ?? el("p", { class: "muted" }, "How the pots grew is not known line by line; what came of it is below."),
     ];
+  }
+
+  /** Words of a step: who did what. @param {number} at */
+  words(at) {
+    const step = this.steps[at];
+    const name = this.names.get(Number(/^seat (\d+)/.exec(step.line.who)?.[1]));
+    return `${name ?? step.line.who} ${heard(step, this.viewer)}`;
   }
 
   /** @param {number} at */
@@ -114,19 +128,46 @@ export class Player {
     this.range.value = String(this.at);
     this.range.setAttribute("aria-valuetext", `${step.line.who} ${heard(step, this.viewer)}`);
     refill(this.count, `${this.at + 1} / ${this.steps.length}`);
-    refill(this.said, el("span", { class: "muted number" }, clockTime(step.line.recordTime)), " ", el("strong", {}, step.line.who), ` ${heard(step, this.viewer)}`);
-    refill(this.felt, ...step.seats.map((seat) => this.seat(seat, step)), this.middle(step));
+    const now = this.credits?.[this.at];
+    const changed = now ? changeWords(now, this.variant) : "";
+    refill(
+      this.said,
+      el("span", { class: "muted number" }, clockTime(step.line.recordTime)),
+      " ",
+      el("strong", {}, step.line.who),
+      ` ${heard(step, this.viewer)}`,
+      changed ? el("span", { class: "muted" }, ` \u2013 ${changed}`) : null,
+    );
+    refill(this.felt, ...step.seats.map((seat) => this.seat(seat, step)), this.middle(step, now));
+    this.lines?.draw(this.at);
   }
 
-  /** @param {Step} step */
-  middle(step) {
+  /**
+   * @param {Step} step
+   * @param {import("./pots.js").Credits | undefined} now
+   */
+  middle(step, now) {
     const piles = Object.entries(step.discards).filter(([, cards]) => cards.length > 0);
-    if (step.dice.length === 0 && piles.length === 0) return el("div", { class: "middle" });
     return el(
       "div",
       { class: "middle" },
       step.dice.length > 0 ? el("sabacc-dice", { values: step.dice.join(" "), "aria-label": `Dice: ${step.dice.join(" and ")}` }) : null,
       ...piles.map(([, cards]) => card(cards[cards.length - 1], this.deck, { small: true })),
+      ...(now ? potElements(now, this.variant) : []),
+    );
+  }
+
+  /** What a seat has, and has put into the hand pot. @param {number} seat */
+  money(seat) {
+    const here = this.credits?.[this.at]?.seats.get(seat);
+    if (!here) return null;
+    const more = here.stack - (this.credits?.[this.at - 1]?.seats.get(seat)?.stack ?? here.stack);
+    return el(
+      "p",
+      { class: "row money" },
+      el("sabacc-chips", { amount: String(here.stack), role: "img", "aria-label": `${credits(here.stack)} credits` }),
+      more > 0 ? el("span", { class: "change more" }, `+${credits(more)}`) : null,
+      here.inHand > 0 ? el("span", { class: "muted" }, `${credits(here.inHand)} put in`) : null,
     );
   }
 
@@ -141,6 +182,7 @@ export class Player {
       "div",
       { class: `replay-seat${acts ? " acts" : ""}${seat.live ? "" : " out"}` },
       el("p", { class: "row" }, el("strong", {}, this.names.get(seat.seat)), el("span", { class: "muted" }, `seat ${seat.seat}`), seat.seat === this.dealer ? tag("button") : null, seat.live ? null : tag("out")),
+      this.money(seat.seat),
       this.sure || !seat.cards.every((one) => !one.open)
         ? el(
             "div",

@@ -11,6 +11,8 @@ const LINES_MAX = 120;
 const SHOWN_MAX = 6;
 /** Time after a hand's end at which it is among the last ones. */
 const LAST_MS = 400;
+/** Time after which lines are in the list: the felt shows at once what they tell, and many of them come together. */
+const LINES_MS = 60;
 
 /** Name of a hand among the last ones. @param {import("../../store/table.js").LastHand} last */
 const handName = ({ handNo, voided }) => `${handNo}${voided ? "v" : ""}`;
@@ -27,6 +29,8 @@ export class Aside {
     /** Whether the newest line is in sight. */
     this.stays = true;
     this.isFollowing = false;
+    /** Lines that are not in the list yet. @type {HTMLElement[]} */
+    this.coming = [];
     this.lines.addEventListener("scroll", () => {
       if (!this.isFollowing) this.stays = this.lines.scrollHeight - this.lines.scrollTop - this.lines.clientHeight < 40;
     }, { passive: true });
@@ -34,7 +38,12 @@ export class Aside {
 
   /** Adds a line. @param {string} text @param {string} tone */
   tell(text, tone) {
-    this.lines.append(el("li", { class: tone }, text));
+    if (!this.coming.length) setTimeout(() => this.addLines(), LINES_MS);
+    this.coming.push(el("li", { class: tone }, text));
+  }
+
+  addLines() {
+    this.lines.append(...this.coming.splice(0).slice(-LINES_MAX));
     while (this.lines.children.length > LINES_MAX) this.lines.firstElementChild?.remove();
     this.follow();
   }

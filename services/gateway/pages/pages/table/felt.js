@@ -5,6 +5,9 @@ import { el, own, setText } from "./dom.js";
 /** Half of the ring of seats, in percent of the felt. */
 const RING = { x: 41.5, y: 41 };
 
+/** Players beside oneself, at the most, who sit three in a row on a telephone. */
+const CROWDED = 6;
+
 export class Felt {
   /** @param {import("./context.js").Context} context @param {(seat: number) => void} sit */
   constructor(context, sit) {
@@ -37,6 +40,9 @@ export class Felt {
   drawPlaces(view) {
     const count = view.seatCount ?? 0;
     const home = view.yourSeat || 1;
+    const others = (view.seats ?? []).filter(({ seat }) => seat !== view.yourSeat).length;
+    const isCrowded = others > CROWDED;
+    this.ring.classList.toggle("crowded", isCrowded);
     for (let n = 1; n <= count; n += 1) {
       let place = this.places.get(n);
       if (!place) {
@@ -55,6 +61,7 @@ export class Felt {
       place.dataset["side"] = y > 0.5 ? "bottom" : y < -0.5 ? "top" : x < 0 ? "left" : "right";
       const seat = view.seats?.find((one) => one.seat === n);
       this.drawPlace(place, n, seat, view);
+      this.seatOf(n)?.toggleAttribute("crowded", isCrowded);
     }
   }
 
