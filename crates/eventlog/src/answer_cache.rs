@@ -2,7 +2,7 @@
 //!
 //! Keys of UUIDv7 request ids up to the present, and keys of ids that services derive, are cached
 //! separately: the greatest ones, up to a capacity, and **the floor**, the greatest key that was
-//! dropped. Every answered key above the floor is cached, so a key above the floor that is not
+//! dropped, or whose answer was removed from the store with its events. Every answered key above the floor is cached, so a key above the floor that is not
 //! cached is new. For a key at or below the floor only the store knows. A new UUIDv7 is
 //! practically always above it.
 //!
@@ -66,6 +66,11 @@ impl AnswerCache {
         }
     }
 
+    /// Makes this cache leave all timed keys up to `forgotten` that it does not have to the store.
+    pub(crate) fn raise_floor(&mut self, forgotten: RequestKey) {
+        self.timed.floor = self.timed.floor.max(Some(forgotten));
+    }
+
     /// Ranges of keys that are cached, each with its cache.
     pub(crate) fn ranges(
         &mut self,
@@ -84,7 +89,7 @@ fn horizon(now: UnixMicros) -> UnixMicros {
 /// Cache of the greatest keys of one kind.
 pub(crate) struct GreatestKeys {
     by_key: BTreeMap<RequestKey, AnsweredRequest>,
-    /// Greatest key that was dropped.
+    /// Greatest key that was dropped, or whose answer the store has removed.
     floor: Option<RequestKey>,
     capacity: usize,
 }
@@ -108,7 +113,9 @@ impl GreatestKeys {
         }
         self.by_key.insert(stored.key, stored.clone());
         if self.by_key.len() > self.capacity {
-            self.floor = self.by_key.pop_first().map(|(least, _)| least);
+            let dropped = self.by_key.pop_first().map(|(least, _)| least);
+            // What is cached may lie below what the store has removed.
+            self.floor = self.floor.max(dropped);
         }
     }
 
@@ -165,6 +172,24 @@ mod tests {
         put(&mut answered, 1);
         put(&mut answered, 3);
         assert_eq!(known(&answered), [Unknown, Unknown, Unknown, is(4), is(5), Fresh]);
+    }
+
+    /// ARCHITECTURE.md §2.9.
+    #[test]
+    fn a_floor_that_was_raised_never_falls() {
+        let mut answered = AnswerCache::new(2);
+        for n in [1, 3] {
+            answered.put(&stored(key(n)), at(NOW));
+        }
+        answered.raise_floor(key(5));
+        for n in [6, 7, 8] {
+            assert_eq!(answered.lookup(key(4), at(NOW)), RequestLookup::Unknown);
+            answered.put(&stored(key(n)), at(NOW));
+        }
+        for forgotten in [2, 4, 5] {
+            assert_eq!(answered.lookup(key(forgotten), at(NOW)), RequestLookup::Unknown);
+        }
+        assert_eq!(answered.lookup(key(9), at(NOW)), RequestLookup::Fresh);
     }
 
     #[test]

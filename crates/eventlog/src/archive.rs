@@ -12,8 +12,9 @@
 //! The database keeps the **cut** (its position and the peaks of the tree there, from which the
 //! tree is built when the log is opened), the last event of every stream, so that versions
 //! continue, the streams that the service still reads, such as disputes and hands that are not over,
-//! and every answered request, so that a repeat is always recognised. Reading a removed
-//! event is an error that names the cut. A service that folds its whole log can no longer start
+//! and of answered requests what [`RetainedRequests`] says. So that no repeat acts twice, it also
+//! remembers for good up to which key answers were forgotten, and a person's id up to there is refused
+//! as too old. Reading a removed event is an error that names the cut. A service that folds its whole log can no longer start
 //! from the events alone, so the cut must be below its snapshot. [`restore`] puts a range back, the
 //! newest first.
 //!
@@ -38,7 +39,7 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use eventlog_core::{Event, Position};
+use eventlog_core::{Event, Position, Version};
 use merkle::{Hash, ProofError, Tree, leaf_hash, verify_consistency};
 use primitives::{StreamId, UnixMicros};
 
@@ -74,6 +75,10 @@ pub enum ArchiveError {
     Differs(u64),
     #[error("the file holds events recorded since {}, which are to be kept", .0.0)]
     Retained(UnixMicros),
+    #[error(
+        "the file reaches to position {to}, and the log is signed up to {signed}: wait for a checkpoint"
+    )]
+    NotSigned { to: u64, signed: u64 },
     #[error("the database cannot be reached, or refuses: an administrator's address is needed")]
     Database(Source),
 }
@@ -85,13 +90,28 @@ pub struct Retained<'a> {
     pub since: UnixMicros,
     /// Streams that the service still reads.
     pub streams: &'a [StreamId],
+    /// Streams of which the events from a version on are still read.
+    pub tails: &'a [(StreamId, Version)],
+    pub requests: RetainedRequests,
+}
+
+/// Part of the requests that stays when the events that they caused are removed. Answers to people's requests under ids
+/// with a time are forgotten in any case: such an id is refused as too old from then on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RetainedRequests {
+    /// Caller and time of each request, and its answer.
+    CallersAndAnswers,
+    Answers,
+    /// For a service that recognises a repeat by its own state.
+    Nothing,
 }
 
 impl Retained<'_> {
-    /// Keeps what was recorded since a time, and no stream.
+    /// Keeps what was recorded since a time, callers and answers, and no stream.
     #[must_use]
     pub const fn since(since: UnixMicros) -> Retained<'static> {
-        Retained { since, streams: &[] }
+        let requests = RetainedRequests::CallersAndAnswers;
+        Retained { since, streams: &[], tails: &[], requests }
     }
 }
 

@@ -77,6 +77,24 @@ impl AnsweredRequest {
     }
 }
 
+/// Finding about a request that is not new.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KnownRequest {
+    Answered(AnsweredRequest),
+    /// The id is of a time whose answers were removed with the events. It may have been answered.
+    TooOld,
+}
+
+impl KnownRequest {
+    #[must_use]
+    pub fn recall(self, digest: [u8; 32]) -> Recall {
+        match self {
+            KnownRequest::Answered(stored) => stored.recall(digest),
+            KnownRequest::TooOld => Recall::TooOld,
+        }
+    }
+}
+
 /// Result of looking up a command by its request id.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Recall {
@@ -86,6 +104,8 @@ pub enum Recall {
     Repeated { answer: Bytes, first: Position },
     /// The id was used for a command with another content.
     IdReused,
+    /// See [`KnownRequest::TooOld`].
+    TooOld,
 }
 
 /// Size, root and time of the committed log.
@@ -128,6 +148,7 @@ impl fmt::Debug for Recall {
                 .field("first", &first.0)
                 .finish(),
             Recall::IdReused => f.write_str("Different"),
+            Recall::TooOld => f.write_str("TooOld"),
         }
     }
 }

@@ -9,6 +9,9 @@
 //!   share one prefix.
 //! - **Odd**: other ids of people. They share the prefix of zeros, and only the store knows them.
 //!
+//! The next bit says whether the caller is a service. Answers to people's timed requests are
+//! forgotten with the events that they caused ([`RequestKey::is_forgotten_with_events`]).
+//!
 //! Specification: ARCHITECTURE.md §2.9.
 
 use std::fmt;
@@ -25,12 +28,14 @@ const MIN_TIMED_MILLIS: u64 = 1 << 40;
 const MAX_DERIVED_TIME: UnixMicros = UnixMicros(4_102_444_800_000_000);
 /// Prefix of the keys of services' ids without a time.
 const DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 1];
+/// Bit of the seventh byte that marks a service's key.
+const SERVICE_BIT: u8 = 0x80;
 /// Prefix after all derived keys.
 const AFTER_DERIVED_PREFIX: [u8; 6] = [0, 0, 0, 0, 0, 2];
 
-/// Key of a request: one caller's use of one id. The first six bytes are its kind or its time. The
-/// rest is the first ten bytes of the SHA-256 over caller and id, so that a caller cannot find an
-/// id whose key equals another caller's.
+/// Key of a request: one caller's use of one id. The first six bytes are its kind or its time, the
+/// next bit is set for services. The rest is of the first ten bytes of the SHA-256 over caller and
+/// id, so that a caller cannot find an id whose key equals another caller's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey(pub [u8; 16]);
 
@@ -61,7 +66,15 @@ impl RequestKey {
         let mut key = [0; 16];
         key[..6].copy_from_slice(&prefix);
         key[6..].copy_from_slice(&hash[..10]);
+        key[6] = if is_service { key[6] | SERVICE_BIT } else { key[6] & !SERVICE_BIT };
         RequestKey(key)
+    }
+
+    /// Whether the answer is forgotten when the events that the request caused are archived: a
+    /// person's id with a time, which tells by itself that it is too old.
+    pub(crate) fn is_forgotten_with_events(self) -> bool {
+        let is_service = self.0[6] & SERVICE_BIT != 0;
+        matches!(self.kind(), Kind::Timed(_)) && !is_service
     }
 
     /// Keys of ids with a time, up to the millisecond of `at`.
@@ -150,6 +163,13 @@ mod tests {
         assert_eq!(key("service:table", hand).kind(), Kind::Derived);
         let derived = key("service:table", RequestId([0xff; 16]));
         assert_eq!(derived.kind(), Kind::Derived);
+        for forgotten in ["player:a", "operator:ada", "anybody"].map(|actor| key(actor, early)) {
+            assert!(forgotten.is_forgotten_with_events());
+        }
+        let odd = key("player:a", RequestId([0xff; 16]));
+        for kept in [key("service:table", early), key("service:table", timed), derived, odd] {
+            assert!(!kept.is_forgotten_with_events());
+        }
         assert!(RequestKey::derived().contains(&derived));
         assert!(RequestKey::derived().end < key("player:a", v7(MIN_TIMED_MILLIS, 0)));
         for odd in [RequestId([0xff; 16]), v7(1, 1), v7(MIN_TIMED_MILLIS - 1, 1)] {

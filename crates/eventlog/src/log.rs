@@ -20,7 +20,7 @@ use tracing::{Instrument as _, Span};
 use crate::answer_cache::{AnswerCache, RequestLookup};
 use crate::archive::MountedArchives;
 use crate::error::{AppendError, OpenError, ReadError};
-use crate::event::{AnsweredRequest, Entry, Recall, Receipt, TreeHead};
+use crate::event::{Entry, KnownRequest, Recall, Receipt, TreeHead};
 use crate::group::Group;
 use crate::key::RequestKey;
 use crate::open::open;
@@ -304,30 +304,28 @@ impl Log {
     /// Whether a command was answered before. `digest` is the SHA-256 of its content. Asks the
     /// store only if the cache cannot tell.
     pub async fn recall(&self, key: RequestKey, digest: [u8; 32]) -> Result<Recall, ReadError> {
-        let stored = match self.lookup(key) {
-            RequestLookup::Fresh => None,
-            RequestLookup::Answered(stored) => Some(stored),
-            RequestLookup::Unknown => self.reader.request(key).await?,
-        };
-        Ok(stored.map_or(Recall::Fresh, |stored| stored.recall(digest)))
+        let known = self.recall_many(&[key]).await?.remove(&key);
+        Ok(known.map_or(Recall::Fresh, |known| known.recall(digest)))
     }
 
-    /// Finds the answered requests among `keys`, with at most one query to the store.
+    /// Finds those of `keys` that are not new. Asks the store only for those that the cache cannot
+    /// tell.
     pub async fn recall_many(
         &self,
         keys: &[RequestKey],
-    ) -> Result<BTreeMap<RequestKey, AnsweredRequest>, ReadError> {
+    ) -> Result<BTreeMap<RequestKey, KnownRequest>, ReadError> {
         let (mut found, mut ask) = (BTreeMap::new(), Vec::new());
         for key in keys {
             match self.lookup(*key) {
                 RequestLookup::Fresh => {}
-                RequestLookup::Answered(stored) => drop(found.insert(*key, stored)),
+                RequestLookup::Answered(stored) => {
+                    found.insert(*key, KnownRequest::Answered(stored));
+                }
                 RequestLookup::Unknown => ask.push(*key),
             }
         }
         if !ask.is_empty() {
-            let stored = self.reader.requests(&ask).await?;
-            found.extend(stored.into_iter().map(|stored| (stored.key, stored)));
+            found.extend(self.reader.known_requests(&ask).await?);
         }
         Ok(found)
     }

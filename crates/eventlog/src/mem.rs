@@ -437,6 +437,11 @@ impl Store for MemStore {
         Ok(None)
     }
 
+    /// Memory keeps all answers.
+    async fn forgotten(&self, _: &str) -> Result<Option<RequestKey>, StoreError> {
+        Ok(None)
+    }
+
     async fn latest_requests(
         &self,
         log: &str,

@@ -219,6 +219,10 @@ async fn load_answer_cache(lease: &mut Lease<'_>) -> Result<AnswerCache, OpenErr
             lease.renew_in_time().await?;
         }
     }
+    let forgotten = lease.store.forgotten(log).await;
+    if let Some(key) = forgotten.map_err(|error| OpenError::from_store(log, error))? {
+        answered.raise_floor(key);
+    }
     Ok(answered)
 }
 

@@ -50,7 +50,7 @@ mod snapshots;
 mod sql;
 mod writer_pool;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -58,7 +58,7 @@ use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::StreamId;
 use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 pub use archive::{remove, restore};
 pub use error::{ConnectError, MigrateError, with_statement_timeout, with_timeout};
@@ -71,11 +71,10 @@ use crate::key::RequestKey;
 use crate::store::{
     AppendOutcome, Batch, Claim, ClaimOutcome, ClockSkew, Fence, Renewal, Store, StoreError,
 };
-use authors::AuthorNumbers;
 use error::StatementError;
 use projection::{AppendForm, Statements};
 use sql::TimedOutcome;
-use writer_pool::{WriterPool, connect_options, set_session};
+use writer_pool::{WriterConnection, WriterPool, connect_options, set_session};
 
 /// Maximum numbers of connections of a store.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +99,6 @@ pub struct PgStore {
     lookups: PgPool,
     projection: Projection,
     statements: Statements,
-    authors: Mutex<AuthorNumbers>,
 }
 
 /// Connections for lookups of requests.
@@ -145,7 +143,6 @@ impl PgStore {
             lookups,
             projection,
             statements: Statements::default(),
-            authors: Mutex::default(),
         }))
     }
 }
@@ -175,7 +172,7 @@ impl PgStore {
     /// clocks' difference.
     async fn write(
         &self,
-        link: &mut PgConnection,
+        link: &mut WriterConnection,
         batch: &Batch,
     ) -> Result<Result<AppendOutcome, ClockSkew>, sqlx::Error> {
         if batch.pipelined_after.is_none() {
@@ -200,7 +197,7 @@ impl PgStore {
 
     async fn write_in_turn(
         &self,
-        link: &mut PgConnection,
+        link: &mut WriterConnection,
         batch: &Batch,
     ) -> Result<TimedOutcome<bool>, sqlx::Error> {
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.no_rows);
@@ -209,7 +206,7 @@ impl PgStore {
         match (&written, rows.clearing_statement()) {
             (Err(error), Some(clearing)) if error::is_projection_conflict(error) => {
                 tracing::warn!(log = %batch.log, %error, "a row stands where one of a batch goes: it is removed");
-                sqlx::raw_sql(clearing).execute(&mut *link).await?;
+                sqlx::raw_sql(clearing).execute(&mut **link).await?;
                 self.write_as(link, batch, form).await
             }
             _ => written,
@@ -218,33 +215,15 @@ impl PgStore {
 
     async fn write_as(
         &self,
-        link: &mut PgConnection,
+        link: &mut WriterConnection,
         batch: &Batch,
         form: AppendForm,
     ) -> Result<TimedOutcome<bool>, sqlx::Error> {
-        let mut arguments = sql::append_arguments(batch, &self.authors_of(link, batch).await?)?;
+        let authors = link.authors_of(&batch.events).await?;
+        let mut arguments = sql::append_arguments(batch, &authors)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.no_rows);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
         sql::append(link, &self.statements.of(form), arguments).await
-    }
-}
-
-impl PgStore {
-    /// Numbers of a batch's authors. One query finds all that are not cached.
-    async fn authors_of(
-        &self,
-        link: &mut PgConnection,
-        batch: &Batch,
-    ) -> Result<AuthorNumbers, sqlx::Error> {
-        let mut numbers = self.cached_authors().numbers_of(&batch.events);
-        if numbers.add(link, &batch.events).await? {
-            self.cached_authors().extend(&numbers);
-        }
-        Ok(numbers)
-    }
-
-    fn cached_authors(&self) -> MutexGuard<'_, AuthorNumbers> {
-        self.authors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -296,8 +275,6 @@ where
 #[async_trait]
 impl Store for PgStore {
     async fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
-        // A database that failed over to a copy that lags may have lost numbers.
-        *self.cached_authors() = AuthorNumbers::default();
         let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
         let claimed = with_statement_timeout(sql::claim(&mut link, claim)).await;
         let TimedOutcome { outcome, time } = self.writers.release_unless_broken(link, claimed)?;
@@ -378,6 +355,11 @@ impl Store for PgStore {
 
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError> {
         self.read_with(|| async { sql::cut(&mut *self.readers.acquire().await?, log).await }).await
+    }
+
+    async fn forgotten(&self, log: &str) -> Result<Option<RequestKey>, StoreError> {
+        let pool = &self.lookups;
+        read_with_retry(pool, || sql::forgotten(pool, log)).await
     }
 
     async fn latest_requests(

@@ -6,6 +6,7 @@
 //!
 //! Specification: ARCHITECTURE.md §2.8, §2.11.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use primitives::StreamId;
 
 use crate::archive::MountedArchives;
 use crate::error::ReadError;
-use crate::event::AnsweredRequest;
+use crate::event::{AnsweredRequest, KnownRequest};
 use crate::key::RequestKey;
 use crate::pages::Pages;
 use crate::store::{READ_BYTES, Store};
@@ -177,6 +178,37 @@ impl Reader {
         }
     }
 
+    /// First version of a range that can be read, as can all behind it: the oldest are archived first.
+    /// The range's end if none before it can.
+    pub async fn first_kept(
+        &self,
+        stream: StreamId,
+        range: Range<Version>,
+    ) -> Result<Version, ReadError> {
+        let Range { start, end } = range;
+        if start >= end || self.is_kept(stream, start).await? {
+            return Ok(start);
+        }
+        let (mut archived, mut kept) = (start.0, end.0);
+        while kept - archived > 1 {
+            let middle = archived + (kept - archived) / 2;
+            match self.is_kept(stream, Version(middle)).await? {
+                true => kept = middle,
+                false => archived = middle,
+            }
+        }
+        Ok(Version(kept))
+    }
+
+    /// Whether a version of a stream is not archived, or is not there at all.
+    async fn is_kept(&self, stream: StreamId, version: Version) -> Result<bool, ReadError> {
+        match self.read_stream(stream, version, 1).await {
+            Ok(_) => Ok(true),
+            Err(ReadError::Archived { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Last event of a stream; `None` if it has none.
     pub async fn last_of_stream(&self, stream: StreamId) -> Result<Option<Event>, ReadError> {
         Ok(self.store.last_of_stream(&self.log, stream).await?)
@@ -190,6 +222,27 @@ impl Reader {
     /// Answered requests among these keys, in any order.
     pub async fn requests(&self, keys: &[RequestKey]) -> Result<Vec<AnsweredRequest>, ReadError> {
         Ok(self.store.requests(&self.log, keys).await?)
+    }
+
+    /// Those of these keys that are not new.
+    pub async fn known_requests(
+        &self,
+        keys: &[RequestKey],
+    ) -> Result<BTreeMap<RequestKey, KnownRequest>, ReadError> {
+        let answered = self.requests(keys).await?.into_iter();
+        let mut known: BTreeMap<_, _> =
+            answered.map(|stored| (stored.key, KnownRequest::Answered(stored))).collect();
+        let mut too_old: Vec<RequestKey> =
+            keys.iter().copied().filter(|key| key.is_forgotten_with_events()).collect();
+        too_old.retain(|key| !known.contains_key(key));
+        if too_old.is_empty() {
+            return Ok(known);
+        }
+        // Asked after the answers: a removal first says what it forgets.
+        let forgotten = self.store.forgotten(&self.log).await?;
+        too_old.retain(|key| Some(*key) <= forgotten);
+        known.extend(too_old.into_iter().map(|key| (key, KnownRequest::TooOld)));
+        Ok(known)
     }
 }
 

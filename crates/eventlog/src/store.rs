@@ -82,6 +82,10 @@ pub trait Store: Send + Sync {
     /// each stream. `None` if no event was removed.
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError>;
 
+    /// Greatest key of a request whose answer was removed with its events; `None` if there is none.
+    /// It never becomes smaller.
+    async fn forgotten(&self, log: &str) -> Result<Option<RequestKey>, StoreError>;
+
     /// Answered requests with the greatest keys (below `below`, if given), the greatest first, at
     /// most `limit`.
     async fn latest_requests(

@@ -58,30 +58,7 @@ pub(crate) enum NotaryError {
 impl NotaryError {
     /// Whether records were removed that archives may have.
     pub(crate) fn is_archived(&self) -> bool {
-        self.cut().is_some()
-    }
-
-    /// Position of the cut, if records before it were removed.
-    pub(crate) fn cut(&self) -> Option<u64> {
-        match self {
-            NotaryError::Fault(fault) => match **fault {
-                Fault::Archived { size } => Some(size),
-                Fault::Checkpoint { .. }
-                | Fault::CheckpointFile { .. }
-                | Fault::Rewritten { .. }
-                | Fault::Tiles(_)
-                | Fault::Gap { .. }
-                | Fault::NotAcknowledged { .. }
-                | Fault::Changed { .. }
-                | Fault::Store(_)
-                | Fault::Contradiction(_) => None,
-            },
-            NotaryError::Unavailable(_)
-            | NotaryError::Superseded
-            | NotaryError::MissingTile(_)
-            | NotaryError::Archive(_)
-            | NotaryError::Busy => None,
-        }
+        matches!(self, NotaryError::Fault(fault) if matches!(**fault, Fault::Archived { .. }))
     }
 }
 

@@ -110,62 +110,31 @@ impl Notary {
         Ok(Some(bundle::encode(&records?)?.into()))
     }
 
-    /// Returns the records of all selections that are in the published tree, with their proof. Where
-    /// archives are missing or cannot be read, the last records of a stream begin at the cut.
+    /// Returns the records of all selections that are in the published tree, with their proof.
     pub(crate) async fn prove(
         &self,
         published: &Arc<PublishedTree>,
         selections: &[Selection],
     ) -> Result<ProvedRecords, SelectError> {
-        let archives = self.shared.archive_reader.as_ref();
-        let stored = RecordReader { reader: &self.shared.reader, begins_at_cut: false };
-        let proved = self.prove_stored(published, selections, stored).await;
-        let Err(SelectError::Notary(error)) = &proved else { return proved };
-        if !error.is_archived() {
-            return proved;
+        let Shared { reader, archive_reader, reads, archive_reads, .. } = &*self.shared;
+        let turn = reads.acquire().await.ok_or(NotaryError::Busy)?;
+        let mut proved = self.shared.prove(reader, published, selections).await;
+        drop(turn);
+        if let (Err(SelectError::Notary(error)), Some(reader)) = (&proved, archive_reader)
+            && error.is_archived()
+        {
+            let _turn = archive_reads.acquire().await.ok_or(NotaryError::Busy)?;
+            proved = self.shared.prove(reader, published, selections).await;
         }
-        let mut refused = proved;
-        if let Some(reader) = archives {
-            let _turn = self.shared.archive_reads.acquire().await.ok_or(NotaryError::Busy)?;
-            let archived = RecordReader { reader, begins_at_cut: false };
-            refused = self.shared.prove(archived, published, selections).await;
-            let is_unread = match &refused {
-                Err(SelectError::Notary(NotaryError::Archive(_))) => true,
-                Err(SelectError::Notary(error)) => error.is_archived(),
-                Err(SelectError::TooMany) | Ok(_) => false,
-            };
-            if !is_unread {
-                return refused;
-            }
-        }
-        let from_cut = RecordReader { begins_at_cut: true, ..stored };
-        self.prove_stored(published, selections, from_cut).await.or(refused)
+        proved
     }
-
-    async fn prove_stored(
-        &self,
-        published: &Arc<PublishedTree>,
-        selections: &[Selection],
-        from: RecordReader<'_>,
-    ) -> Result<ProvedRecords, SelectError> {
-        let _turn = self.shared.reads.acquire().await.ok_or(NotaryError::Busy)?;
-        self.shared.prove(from, published, selections).await
-    }
-}
-
-/// Reader of selected records.
-#[derive(Clone, Copy)]
-struct RecordReader<'a> {
-    reader: &'a Reader,
-    /// Whether the last records of a stream may begin at the cut, where those before are not there.
-    begins_at_cut: bool,
 }
 
 /// First records of an entry bundle.
 #[derive(Clone, Copy)]
-struct EntryTile {
-    index: u64,
-    width: u16,
+pub(crate) struct EntryTile {
+    pub(crate) index: u64,
+    pub(crate) width: u16,
 }
 
 impl Shared {
@@ -186,7 +155,7 @@ impl Shared {
 
     /// Leaf records of a tile, each compared with the signed tree. Their payloads may be long, and
     /// are not kept.
-    async fn leaf_records(
+    pub(crate) async fn leaf_records(
         &self,
         reader: &Reader,
         published: &PublishedTree,
@@ -209,14 +178,14 @@ impl Shared {
     /// Records of all selections that are in the published tree, with their proof.
     async fn prove(
         &self,
-        from: RecordReader<'_>,
+        reader: &Reader,
         published: &Arc<PublishedTree>,
         selections: &[Selection],
     ) -> Result<ProvedRecords, SelectError> {
         let size = published.head().size;
         let mut selected = SelectedRecords { size, events: BTreeMap::new(), bytes: 0 };
         for selection in selections {
-            select(from, selection, &mut selected).await?;
+            select(reader, selection, &mut selected).await?;
         }
         let events = selected.events;
         let positions: Vec<u64> = events.keys().copied().collect();
@@ -264,7 +233,7 @@ impl SelectedRecords {
 }
 
 async fn select(
-    RecordReader { reader, begins_at_cut }: RecordReader<'_>,
+    reader: &Reader,
     selection: &Selection,
     to: &mut SelectedRecords,
 ) -> Result<(), SelectError> {
@@ -278,19 +247,10 @@ async fn select(
             if limit > MAX_RECORDS {
                 return Err(SelectError::TooMany);
             }
-            let first = Version(last + 1 - limit as u64);
-            let range = StreamRange { stream, first, limit };
-            let cut = match select_stream(reader, range, to).await {
-                Err(SelectError::Notary(error)) if begins_at_cut => match error.cut() {
-                    Some(cut) if cut < position.0 => cut,
-                    Some(_) | None => return Err(error.into()),
-                },
-                selected => return selected,
-            };
-            let removed = last_before(reader, stream, Position(cut)).await?;
-            let limit = usize::try_from(last.saturating_sub(removed)).unwrap_or(0);
-            select_stream(reader, StreamRange { stream, first: Version(removed + 1), limit }, to)
-                .await
+            let wanted = Version(last + 1 - limit as u64)..Version(last);
+            let first = reader.first_kept(stream, wanted).await?.0;
+            let limit = usize::try_from(last + 1 - first).unwrap_or(usize::MAX);
+            select_stream(reader, StreamRange { stream, first: Version(first), limit }, to).await
         }
         Selection::Positions { first, count } => {
             if count > MAX_RECORDS {
@@ -328,8 +288,8 @@ async fn select_stream(
 }
 
 /// Returns the version of a stream's last event before a position; 0 if there is none. Versions and
-/// positions ascend together, so a binary search finds it. An event that was removed stood before the
-/// cut.
+/// positions ascend together, so a binary search finds it. What is archived is older than what is not:
+/// where the position itself is archived, the result is so too.
 async fn last_before(
     reader: &Reader,
     stream: StreamId,
@@ -344,15 +304,10 @@ async fn last_before(
     let (mut before, mut not) = (0, last.version.0);
     while not - before > 1 {
         let middle = before + (not - before) / 2;
-        let is_before = match reader.read_stream(stream, Version(middle), 1).await {
-            Ok(page) => page.first().is_some_and(|event| event.position < position),
-            Err(ReadError::Archived { size }) if size <= position.0 => true,
+        match reader.read_stream(stream, Version(middle), 1).await {
+            Ok(page) if page.first().is_none_or(|event| event.position >= position) => not = middle,
+            Ok(_) | Err(ReadError::Archived { .. }) => before = middle,
             Err(error) => return Err(error.into()),
-        };
-        if is_before {
-            before = middle;
-        } else {
-            not = middle;
         }
     }
     Ok(before)

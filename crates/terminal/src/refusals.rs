@@ -12,7 +12,7 @@ const TO_OPERATOR: &str = "Tell the room's operator, with the trace's number.";
 
 /// Reason, and words with placeholders.
 #[rustfmt::skip]
-const WORDS: [(Reason, &str); 53] = [
+const WORDS: [(Reason, &str); 54] = [
     (Reason::BadField, "Something in this is not right: {field}. Change it and try again."),
     (Reason::TokenMissing, "This is for players. Give a token with --token, or play as a guest."),
     (Reason::TokenMalformed, "This is no token of this room. Copy the whole of it, from its first letter to its last."),
@@ -32,6 +32,7 @@ const WORDS: [(Reason, &str); 53] = [
     (Reason::InsufficientCredits, "Your account has too few credits for this. Bring fewer, or leave another table first."),
     (Reason::BuyInOutOfRange, "This table takes another amount to sit down with. Bring {range}."),
     (Reason::RequestIdReused, "This was sent before with something else in it. Do it once more."),
+    (Reason::RequestIdTooOld, "This was first sent so long ago that it may have been done then. Look whether it was, and do it once more if not."),
     (Reason::AlreadyExists, "This exists already. List what there is to see it."),
     (Reason::Overloaded, "That was too much at once. Try again {wait}."),
     (Reason::Unavailable, "The room cannot answer just now; what you did may have happened all the same. Look again {wait}."),
@@ -43,7 +44,7 @@ const WORDS: [(Reason, &str); 53] = [
     (Reason::Deadline, "The room took too long. Look whether it has happened, and if not, do it once more."),
     (Reason::NoSuchMethod, "This room does not offer that. A room without guests lets you in with a token of its operator's: give it with --token or SABACC_TOKEN."),
     (Reason::HoldUnknown, "There is no such hold. Check its id."),
-    (Reason::NotInLog, "The log has nothing there yet. Check the number, or try again in a moment."),
+    (Reason::NotInLog, "The log has nothing there: not yet, or not any more, where old records are archived. Check the number, try again in a moment, or ask the operator for the archive."),
     (Reason::NotSigned, "The log has not signed that yet. Try again in a moment; where it stays so, tell the operator."),
     (Reason::HandInPlay, "This hand is in play. Ask again when it has ended."),
     (Reason::SeedNotOpen, "The seed of this hand is still sealed: this table opens seeds a day later. Come back then."),

@@ -92,7 +92,7 @@ pub struct TableScreen {
     top_up: Option<u64>,
     /// Credits of the account, once known.
     balance: Option<u64>,
-    /// What the client has checked of the hand that is shown.
+    /// Proofs of the hand that is shown, as the client has checked them.
     proofs: Option<HandProofs>,
     /// The room's time, as the last update has it, ahead of this machine's by so many microseconds.
     ahead_us: i64,

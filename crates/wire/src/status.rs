@@ -208,7 +208,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::SignatureInvalid
         | ErrorReason::HandSuspended
         | ErrorReason::TableDisabled
-        | ErrorReason::GameDisabled => Code::FailedPrecondition,
+        | ErrorReason::GameDisabled
+        | ErrorReason::RequestIdTooOld => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded | ErrorReason::RecordsSpent => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
@@ -313,6 +314,17 @@ pub fn request_id_reused() -> ApiRefusal {
     .field("request_id")
 }
 
+/// Refusal of a request id of a time whose answers are archived.
+#[must_use]
+pub fn request_id_too_old() -> ApiRefusal {
+    api_refusal(
+        ErrorReason::RequestIdTooOld,
+        "this request_id is of a time whose answers are archived, so it may have been carried out then: \
+         look at what became of it, or make a new id",
+    )
+    .field("request_id")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,7 +347,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 52);
+        assert_eq!(checked, 53);
     }
 
     #[test]

@@ -919,6 +919,9 @@ pub enum ErrorReason {
     /// (UNAUTHENTICATED) The token was revoked; metadata `claim`: "jti", or "sub" where all tokens of its bearer were. Of a
     /// refresh token: its owner has signed out, or it was used twice, so that somebody else may have it.
     TokenRevoked = 70,
+    /// (FAILED_PRECONDITION) This request_id is of a time whose answers the room has archived, so it may have been carried out
+    /// then. Look at what became of it, or use a new id.
+    RequestIdTooOld = 71,
     /// (INVALID_ARGUMENT) A message, or the headers, are longer than this method takes.
     MessageTooLong = 80,
     /// (UNIMPLEMENTED) The request is compressed: send it as it is.
@@ -982,6 +985,7 @@ impl ErrorReason {
             Self::TableDisabled => "ERROR_REASON_TABLE_DISABLED",
             Self::GameDisabled => "ERROR_REASON_GAME_DISABLED",
             Self::TokenRevoked => "ERROR_REASON_TOKEN_REVOKED",
+            Self::RequestIdTooOld => "ERROR_REASON_REQUEST_ID_TOO_OLD",
             Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
             Self::Compressed => "ERROR_REASON_COMPRESSED",
         }
@@ -1040,6 +1044,7 @@ impl ErrorReason {
             "ERROR_REASON_TABLE_DISABLED" => Some(Self::TableDisabled),
             "ERROR_REASON_GAME_DISABLED" => Some(Self::GameDisabled),
             "ERROR_REASON_TOKEN_REVOKED" => Some(Self::TokenRevoked),
+            "ERROR_REASON_REQUEST_ID_TOO_OLD" => Some(Self::RequestIdTooOld),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
             "ERROR_REASON_COMPRESSED" => Some(Self::Compressed),
             _ => None,

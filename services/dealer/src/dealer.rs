@@ -78,6 +78,8 @@ pub enum DealerError {
     UnknownHand,
     #[error("this request_id was used before, for something else")]
     RequestIdReused,
+    #[error("this request_id is of a time whose answers are archived")]
+    RequestIdTooOld,
     #[error("too much is waiting to be written: repeat the call in a moment")]
     Overloaded,
     #[error(

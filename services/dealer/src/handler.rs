@@ -185,6 +185,7 @@ impl Handler {
             // Cards dealt in the first answer may have moved since, or the hand may have ended.
             Err(refusal) => match self.recall(call).await? {
                 Recall::Fresh => return Err(refusal.into()),
+                Recall::TooOld => return Err(DealerError::RequestIdTooOld),
                 Recall::IdReused => return Err(DealerError::RequestIdReused),
                 Recall::Repeated { .. } => return Ok(self.load_hand(name).await?.repeat(asked)?),
             },
@@ -267,6 +268,7 @@ impl Handler {
                 DealerError::Refused(_)
                 | DealerError::UnknownHand
                 | DealerError::RequestIdReused
+                | DealerError::RequestIdTooOld
                 | DealerError::MissingKey(_)
                 | DealerError::Corrupt,
             ) => match self.log.confirm_ownership().await {
@@ -393,7 +395,9 @@ impl Handler {
             Ok(_) => Ok(AppendOutcome::Appended),
             Err(AppendError::Duplicate { stored }) => match stored.recall(call.digest) {
                 Recall::Repeated { .. } => Ok(AppendOutcome::Repeated),
-                Recall::IdReused | Recall::Fresh => Err(DealerError::RequestIdReused),
+                Recall::IdReused | Recall::Fresh | Recall::TooOld => {
+                    Err(DealerError::RequestIdReused)
+                }
             },
             Err(AppendError::QueueFull) => Err(DealerError::Overloaded),
             Err(AppendError::Clock(off)) => Err(DealerError::Clock(off)),

@@ -6,12 +6,11 @@
 //!
 //! Specification: ARCHITECTURE.md §2.11.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use eventlog::archive::{Archive, ArchiveError};
 use eventlog::{Position, ReadError, Reader, StreamId};
-use primitives::TableId;
 use wire::records::DealerRecord;
 
 use crate::outcome_tests::{self, TestError};
@@ -66,25 +65,39 @@ pub async fn retained_streams(
         return Err(RetentionError::NotTested { tested });
     }
     let cut = Position(archive.header().range.end);
-    let mut hands: BTreeMap<StreamId, (TableId, u64)> = BTreeMap::new();
+    let (mut hands, mut retained) = (BTreeSet::new(), BTreeSet::from([StreamId::CHANCE]));
     while let Some(event) = archive.next_event()? {
         let corrupt = |what: String| Corrupt { position: event.position.0, what };
         let record = DealerRecord::try_from(&event).map_err(|error| corrupt(error.to_string()))?;
-        if let DealerRecord::SeedCommitted(promised) = record {
-            let table = wire::field::table_id(&promised.table_id);
-            let table = table.map_err(|bad| corrupt(bad.to_string()))?;
-            hands.insert(event.stream, (table, promised.hand_no));
+        match record {
+            DealerRecord::SeedCommitted(promised) => {
+                let table = wire::field::table_id(&promised.table_id);
+                let table = table.map_err(|bad| corrupt(bad.to_string()))?;
+                let next = fairness::hand_id(table, promised.hand_no.saturating_add(1));
+                if log.last_of_stream(next.into()).await?.is_none() {
+                    retained.insert(event.stream);
+                }
+                hands.insert(event.stream);
+            }
+            // Of a hand that was promised in an earlier archive, perhaps.
+            DealerRecord::CommitmentsClosed(_)
+            | DealerRecord::SeedSealed(_)
+            | DealerRecord::OperationPerformed(_)
+            | DealerRecord::CardsOpened(_)
+            | DealerRecord::SeedOpened(_) => drop(hands.insert(event.stream)),
+            DealerRecord::ClockStepped(_)
+            | DealerRecord::EntropyFailed(_)
+            | DealerRecord::OutcomesTested(_)
+            | DealerRecord::BiasFound(_)
+            | DealerRecord::PromisesLost(_) => {}
         }
     }
-    let mut retained = vec![StreamId::CHANCE];
-    for (stream, (table, number)) in hands {
-        let next = StreamId::from(fairness::hand_id(table, number.saturating_add(1)));
-        let is_newest = log.last_of_stream(next).await?.is_none();
-        if is_newest || !is_over_before(log, stream, cut).await? {
-            retained.push(stream);
+    for hand in hands {
+        if !retained.contains(&hand) && !is_over_before(log, hand, cut).await? {
+            retained.insert(hand);
         }
     }
-    Ok(retained)
+    Ok(retained.into_iter().collect())
 }
 
 /// Whether the last event of a hand opens its seed, and stands before the cut.

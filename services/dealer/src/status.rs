@@ -19,6 +19,7 @@ impl From<DealerError> for Status {
                 .into(),
             DealerError::UnknownHand => api_refusal(ErrorReason::HandUnknown, text).into(),
             DealerError::RequestIdReused => wire::status::request_id_reused().into(),
+            DealerError::RequestIdTooOld => wire::status::request_id_too_old().into(),
             DealerError::Overloaded => api_refusal(ErrorReason::Overloaded, text).into(),
             DealerError::Entropy(_) | DealerError::MissingKey(_) | DealerError::Clock(_) => {
                 api_refusal(ErrorReason::Unavailable, text).into()

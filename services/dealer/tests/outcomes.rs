@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
-use eventlog::archive::{self, Archive, Retained};
+use eventlog::archive::{self, Archive, Retained, RetainedRequests};
 use eventlog::{
     Entry, Limits, Log, MemStore, Options, PgStore, PoolSizes, Position, Reader, Store, StreamId,
     UnixMicros,
@@ -397,7 +397,9 @@ async fn a_log_that_was_cut_at_a_look_is_tested_on() {
         let hands = hands.map(|number| StreamId::from(name(number).id()));
         let wanted: BTreeSet<_> = hands.chain([StreamId::CHANCE]).collect();
         assert_eq!(streams.iter().copied().collect::<BTreeSet<_>>(), wanted);
-        let retained = Retained { since: UnixMicros(u64::MAX), streams: &streams };
+        let requests = RetainedRequests::Nothing;
+        let retained =
+            Retained { since: UnixMicros(u64::MAX), streams: &streams, tails: &[], requests };
         let mut file = std::io::Cursor::new(&file);
         let gone = archive::remove(&url, "dealer", &mut file, retained).await.unwrap();
         assert_eq!(gone, removed);

@@ -16,18 +16,21 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use chassis::config::{ArchiveConfig, ArchiveLocation, Settings, Source};
 use clap::{Args, Subcommand, ValueEnum};
-use eventlog::archive::{self, Archive, Retained, Verified};
-use eventlog::{PgStore, PoolSizes, Reader, StreamId, UnixMicros};
+use eventlog::archive::{self, Archive, Retained, RetainedRequests, Verified};
+use eventlog::{CheckpointStore as _, PgStore, PoolSizes, Reader, UnixMicros};
 use merkle::TILE_WIDTH;
 use postgres_launcher::{Environment, default_data_dir};
+use sabacc_table::retention::RetainedStreams;
 use sabacc_wallet::newest_snapshot;
 use sabacc_wallet::repo::Repo;
+use signed::LogKeys;
 use system::clock::{Clock as _, SystemClock};
 
 use crate::data_directory::DataDirectory;
 use crate::output;
 
 mod place;
+mod signed;
 
 use place::{ArchiveFile, Destination};
 
@@ -135,6 +138,17 @@ impl LogName {
             })
     }
 
+    /// Part of the requests that the service needs, which caused removed events. Statements have who asked
+    /// and when, and the wallet's and the table's requests are recognised by their answers. The dealer
+    /// recognises a repeat by its hand, and stores no answers.
+    const fn retained_requests(self) -> RetainedRequests {
+        match self {
+            LogName::Dealer => RetainedRequests::Nothing,
+            LogName::Table => RetainedRequests::Answers,
+            LogName::Wallet => RetainedRequests::CallersAndAnswers,
+        }
+    }
+
     const fn service(self) -> &'static str {
         match self {
             LogName::Dealer => "dealer",
@@ -150,6 +164,10 @@ pub(crate) struct DatabaseOptions {
     /// before it. Without any of them: the room that runs in the data folder.
     #[arg(long)]
     config: Option<PathBuf>,
+    /// The public keys of the room, as `sabacc keys` prints them: nothing is removed that is not what
+    /// the log has signed [default: those of the data folder].
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
 }
 
 /// Settings of this command.
@@ -159,6 +177,7 @@ struct ArchiveSettings {
     /// Days for which events are kept in the database, by log.
     keep_days: Vec<(LogName, u64)>,
     archives: ArchiveConfig,
+    keys: LogKeys,
 }
 
 impl DatabaseOptions {
@@ -181,7 +200,9 @@ impl DatabaseOptions {
         let mut archives = ArchiveConfig::read(&mut settings);
         settings.finish()?;
         if let Some(url) = url {
-            return Ok(ArchiveSettings { url: url.expose().to_owned(), keep_days, archives });
+            let folder = data.as_deref().map(DataDirectory::open).transpose()?;
+            let keys = LogKeys::read(self.keys.as_deref(), folder.as_ref())?;
+            return Ok(ArchiveSettings { url: url.expose().to_owned(), keep_days, archives, keys });
         }
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
         let folder = DataDirectory::open(&path)?;
@@ -193,7 +214,8 @@ impl DatabaseOptions {
             std::fs::create_dir_all(folder.archives_path())?;
             archives.location = Some(ArchiveLocation::Folder(folder.archives_path()));
         }
-        Ok(ArchiveSettings { url: running.database_url, keep_days, archives })
+        let keys = LogKeys::read(self.keys.as_deref(), Some(&folder))?;
+        Ok(ArchiveSettings { url: running.database_url, keep_days, archives, keys })
     }
 }
 
@@ -211,14 +233,15 @@ pub(crate) async fn run(
             print_archive(json, "written and read back", &whole);
         }
         ArchiveCommand::Old { folder, database } => {
-            let ArchiveSettings { url, keep_days, archives } = database.settings(data)?;
+            let ArchiveSettings { url, keep_days, archives, keys } = database.settings(data)?;
             let folder = folder.or(archives.location).context(
                 "where do the archives lie? name a folder or s3://BUCKET/PREFIX with --folder or the \
                  setting archives",
             )?;
             let folder = Destination::open(&folder, &archives.access)?;
+            let room = AdministeredRoom { url, keys };
             for (log, days) in keep_days {
-                match archive_old(&url, log, days, &folder).await? {
+                match archive_old(&room, log, days, &folder).await? {
                     Some(removed) => {
                         let done = format!("{} events removed", removed.events);
                         print_archive(json, &done, &removed.archive);
@@ -234,9 +257,10 @@ pub(crate) async fn run(
             print_archive(json, "whole", &check(&file.path)?);
         }
         ArchiveCommand::Remove { file, keep_days, database } => {
-            let ArchiveSettings { url, archives, .. } = database.settings(data)?;
+            let ArchiveSettings { url, archives, keys, .. } = database.settings(data)?;
             let file = file.local(&archives.access).await?;
-            let removed = remove(&url, &file.path, days_ago(keep_days)).await?;
+            let room = AdministeredRoom { url, keys };
+            let removed = remove(&room, &file.path, days_ago(keep_days)).await?;
             print_archive(json, &format!("{} events removed", removed.events), &removed.archive);
         }
         ArchiveCommand::Restore { file, database } => {
@@ -270,16 +294,31 @@ struct Removed {
     events: u64,
 }
 
+/// Room whose logs are cut.
+struct AdministeredRoom {
+    /// An administrator's address of its database.
+    url: String,
+    keys: LogKeys,
+}
+
 /// Removes a file's events, if all of them were recorded before a time.
-async fn remove(url: &str, file: &Path, since: UnixMicros) -> anyhow::Result<Removed> {
+async fn remove(
+    room: &AdministeredRoom,
+    file: &Path,
+    since: UnixMicros,
+) -> anyhow::Result<Removed> {
+    let AdministeredRoom { url, keys } = room;
     let whole = check(file)?;
     let log = LogName::of(&whole)?;
-    let streams = if whole.recorded_at < since {
+    let (store, _) = connect(url, log).await?;
+    keys.check(&store, log, &whole).await?;
+    let RetainedStreams { whole: streams, tails } = if whole.recorded_at < since {
         retained_streams(url, log, file, whole.header.range.end).await?
     } else {
-        Vec::new()
+        RetainedStreams::default()
     };
-    let retained = Retained { since, streams: &streams };
+    let requests = log.retained_requests();
+    let retained = Retained { since, streams: &streams, tails: &tails, requests };
     let events = archive::remove(url, log.service(), &mut open(file)?, retained).await?;
     Ok(Removed { archive: whole, events })
 }
@@ -287,12 +326,12 @@ async fn remove(url: &str, file: &Path, since: UnixMicros) -> anyhow::Result<Rem
 /// Writes what is older than so many days to a file, and removes it. Nothing to do gives `None`. The
 /// range ends with a tile: mounted archives answer for events of full tiles alone.
 async fn archive_old(
-    url: &str,
+    room: &AdministeredRoom,
     log: LogName,
     days: u64,
     folder: &Destination,
 ) -> anyhow::Result<Option<Removed>> {
-    let (store, reader) = connect(url, log).await?;
+    let (store, reader) = connect(&room.url, log).await?;
     let since = days_ago(days);
     let from = reader.cut().await?.map_or(0, |cut| cut.size());
     let limit = match log {
@@ -303,7 +342,9 @@ async fn archive_old(
             newest.map_or(0, |size| size.saturating_sub(1))
         }
     };
-    let to = archive::size_before(&reader, since).await?.min(limit);
+    // What is not signed yet has no proof.
+    let signed = store.last_checkpoint(reader.name()).await?.map_or(0, |signed| signed.size);
+    let to = archive::size_before(&reader, since).await?.min(limit).min(signed);
     let to = to - to % u64::from(TILE_WIDTH);
     if to <= from {
         return Ok(None);
@@ -321,7 +362,7 @@ async fn archive_old(
             stored
         }
     };
-    remove(url, &file.path, since).await.map(Some)
+    remove(room, &file.path, since).await.map(Some)
 }
 
 /// Streams that stay when a range of a log is removed. An error where the service could not start
@@ -331,12 +372,13 @@ async fn retained_streams(
     log: LogName,
     file: &Path,
     cut: u64,
-) -> anyhow::Result<Vec<StreamId>> {
+) -> anyhow::Result<RetainedStreams> {
     let (store, reader) = connect(url, log).await?;
     match log {
         LogName::Dealer => {
             let archive = Archive::open(open(file)?)?;
-            Ok(sabacc_dealer::retention::retained_streams(&reader, archive).await?)
+            let whole = sabacc_dealer::retention::retained_streams(&reader, archive).await?;
+            Ok(RetainedStreams { whole, tails: Vec::new() })
         }
         LogName::Table => Ok(sabacc_table::retention::retained_streams(&store, cut).await?),
         LogName::Wallet => {
@@ -348,7 +390,7 @@ async fn retained_streams(
                      when it stops: stop and start it, and remove the range then"
                 );
             }
-            Ok(Vec::new())
+            Ok(RetainedStreams::default())
         }
     }
 }
@@ -371,6 +413,11 @@ async fn write(reader: &Reader, to: u64, path: &Path) -> anyhow::Result<Verified
     };
     out.flush()?;
     out.get_ref().sync_all()?;
+    // The file's name is as durable as its content.
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        File::open(folder)?.sync_all()?;
+    }
     if check(path)? != written {
         bail!("{} does not read back as it was written: is the disk sound?", path.display());
     }

@@ -238,9 +238,18 @@ impl Logs {
         read_stream(&self.table.reader, table.into()).await
     }
 
+    /// Returns the events of a table's own stream that can be read: the newest, where archives are not
+    /// mounted.
+    pub(crate) async fn kept_table_stream(&self, table: TableId) -> anyhow::Result<Vec<Event>> {
+        let (reader, stream) = (&self.table.reader, table.into());
+        let last = reader.last_of_stream(stream).await?.map_or(Version(1), |last| last.version);
+        let kept = reader.first_kept(stream, Version(1)..last).await?;
+        read_stream_from(reader, stream, kept).await
+    }
+
     async fn stream_of_table(&mut self, table: TableId) -> anyhow::Result<&TableStream> {
         if !self.streams.contains_key(&table) {
-            let events = read_stream(&self.table.reader, table.into()).await?;
+            let events = self.kept_table_stream(table).await?;
             self.streams.insert(table, TableStream::new(events));
         }
         self.streams.get(&table).context("the table was just read")
@@ -260,9 +269,18 @@ impl Logs {
 
 /// Reads a whole stream.
 async fn read_stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>> {
+    read_stream_from(reader, stream, Version(1)).await
+}
+
+/// Reads a stream from a version on.
+async fn read_stream_from(
+    reader: &Reader,
+    stream: StreamId,
+    first: Version,
+) -> anyhow::Result<Vec<Event>> {
     let mut events: Vec<Event> = Vec::new();
     loop {
-        let from = events.last().map_or(Version(0), |last| Version(last.version.0 + 1));
+        let from = events.last().map_or(first, |last| Version(last.version.0 + 1));
         let page = reader.read_stream(stream, from, PAGE).await?;
         if page.is_empty() {
             return Ok(events);

@@ -8,8 +8,8 @@ use audit::log_event::LogEvent;
 use eventlog::archive::{ArchiveStorage, MountedArchives};
 use eventlog::{CheckpointStore as _, Event, PgStore, Position, Reader, SignedCheckpoint};
 use merkle::note::VerifierKey;
-use merkle::{Checkpoint, Row, TILE_WIDTH, TileId, TreeHead, leaf_hash, leaves_root};
-use merkle::{Tiles, tiles_for_records};
+use merkle::{Checkpoint, Row, TILE_WIDTH, TileId, Tiles, Tree, TreeHead, leaf_hash, leaves_root};
+use merkle::{prove_consistency, tiles_for_consistency, tiles_for_records, verify_consistency};
 
 /// Checkpoints read at a time.
 const PAGE: usize = 1000;
@@ -75,6 +75,22 @@ impl SignedLog {
         let tiles = self.tiles(head, &positions).await?;
         let key = self.key.to_string();
         Ok(ProvedLog::prove(key, note.to_string(), records, &tiles, size)?)
+    }
+
+    /// Checks that the log which was signed last begins with the records of this tree.
+    ///
+    /// # Errors
+    /// Nothing is signed with this key, not as much is signed, or other records are.
+    pub(crate) async fn check_prefix(&self, tree: &Tree) -> anyhow::Result<()> {
+        let SignedCheckpoint { note, .. } = self.covering_checkpoint(&[]).await?;
+        let head = Checkpoint::open(note.as_bytes(), &self.key, &[])?.checkpoint.head();
+        let mut tiles = Vec::new();
+        for tile in tiles_for_consistency(tree.size(), head.size)? {
+            tiles.push((tile, self.tile_content(tile).await?));
+        }
+        let tiles = Tiles::authenticate(head, tiles)?;
+        let path = prove_consistency(&tiles, tree.size(), head.size)?;
+        Ok(verify_consistency((tree.size(), &tree.root()), (head.size, &head.root), &path)?)
     }
 
     async fn tiles(&self, head: TreeHead, positions: &[u64]) -> anyhow::Result<Tiles> {

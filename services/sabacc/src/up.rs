@@ -190,7 +190,7 @@ async fn serve(
         demo.keep_playing(signals.stopping(), progress).await?;
         return Ok(true);
     }
-    progress.print("no table yet: this room waits");
+    progress.print("no demo tables: this room waits");
     signals.stopping().cancelled().await;
     Ok(true)
 }

@@ -67,6 +67,13 @@ impl HandList {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).page(scope, from, take)
     }
 
+    /// Whether a player was dealt into a hand, which may be archived.
+    #[must_use]
+    pub(crate) fn was_dealt_into(&self, player: PlayerId, table: TableId, hand_no: u64) -> bool {
+        let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        index.was_dealt_into(player, table, hand_no)
+    }
+
     /// Hand numbers that have started and not ended.
     #[must_use]
     pub(crate) fn hands_in_play(&self) -> u64 {

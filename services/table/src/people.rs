@@ -52,6 +52,7 @@ use wire::{ApiRefusal, Record as _, TableRecord, api_refusal, status};
 use zeroize::Zeroizing;
 
 use crate::author::Author;
+use crate::hand_list::HandList;
 use crate::record_padding;
 use directory::Directory;
 pub(crate) use disputes::Wanted;
@@ -77,9 +78,16 @@ pub(crate) struct People {
     guests: Option<Arc<GuestIssuer>>,
     /// Counts the revocations that were recorded.
     revoked: watch::Sender<u64>,
+    /// Hands of all players, also of those that are archived.
+    hand_list: HandList,
 }
 
 impl People {
+    /// Adds the list of all players' hands.
+    pub(crate) fn with_hand_list(self, hand_list: HandList) -> People {
+        People { hand_list, ..self }
+    }
+
     /// Recovers people: destroys the keys of erased players and loads the names of seated ones.
     pub(crate) async fn open(
         log: Log,
@@ -102,6 +110,7 @@ impl People {
             write_lock: tokio::sync::Mutex::default(),
             guests: None,
             revoked: watch::Sender::new(0),
+            hand_list: HandList::default(),
         };
         people.load_names(&people.directory.seated()).await?;
         Ok(people)
@@ -303,6 +312,7 @@ impl People {
             Ok(Recall::Fresh) => Ok(None),
             Ok(Recall::Repeated { answer, first: _ }) => Ok(Some(answer.to_vec())),
             Ok(Recall::IdReused) => Err(status::request_id_reused()),
+            Ok(Recall::TooOld) => Err(status::request_id_too_old()),
             Err(_) => Err(status::unavailable("the log cannot be read")),
         }
     }

@@ -226,8 +226,16 @@ pub(crate) async fn follow(log: Log, hands: PlayerHands) {
             return;
         }
     };
-    let mut events = log.subscribe(Position(begun)).ready_chunks(MAX_EVENTS);
     let mut writer = Writer { repo, reader: log.reader().clone(), written: begun, outage };
+    while let Ok(Some(cut)) = writer.reader.cut().await
+        && writer.written < cut.size()
+    {
+        let skipped = Box::pin(writer.skip_to(cut.size()));
+        if stopped.run_until_cancelled(skipped).await.is_none() {
+            return;
+        }
+    }
+    let mut events = log.subscribe(Position(writer.written)).ready_chunks(MAX_EVENTS);
     // The log's handle must not keep the log open.
     drop(log);
     while let Some(chunk) = events.next().await {

@@ -118,7 +118,9 @@ impl TableRegistry {
         recovered.iter().for_each(|recovered| dependencies.directory.add_seats(&recovered.table));
         let (log, directory) = (dependencies.log.clone(), dependencies.directory.clone());
         let people = People::open(log, ids.clone(), people, player_keys, directory).await?;
+        let hand_list = HandList::new(hands);
         let people = people.with_guests(dependencies.guests.clone());
+        let people = people.with_hand_list(hand_list.clone());
         let registry = Arc::new(TableRegistry {
             dependencies,
             ids,
@@ -127,7 +129,7 @@ impl TableRegistry {
             closing: AtomicBool::new(false),
             create_lock: tokio::sync::Mutex::default(),
             people: Arc::new(people),
-            hand_list: HandList::new(hands),
+            hand_list,
             lobby: Lobby::new(lobby),
             read_permits: closed::read_permits(),
         });
@@ -255,6 +257,7 @@ impl TableRegistry {
                 });
             }
             Ok(Recall::IdReused) => return Err(status::request_id_reused()),
+            Ok(Recall::TooOld) => return Err(status::request_id_too_old()),
             Err(_) => return Err(status::unavailable("the log cannot be read")),
         }
         let development = self.dependencies.development;

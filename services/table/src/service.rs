@@ -165,7 +165,7 @@ async fn own_registry(
         opener.state_condition.set(registry.is_none().then_some(NOT_READ));
         sender.send_replace(registry);
     };
-    own_log("table", open, publish, &closing).await
+    Box::pin(own_log("table", open, publish, &closing)).await
 }
 
 /// Watches the services without which no hand starts and none is posted.

@@ -27,7 +27,8 @@ use crate::actor::SERVICE_ACTOR;
 use crate::recovery::{self, FoldError, LogFold};
 use crate::registry::TableRegistry;
 
-/// Form of a snapshot. One of another form is not read.
+/// Form of a snapshot. One of another form is not read: a program with a new form reads the released ones
+/// too (`tests/golden/snapshots`), since a log that was cut has no other state.
 const FORMAT: u32 = 1;
 /// Bytes that a snapshot may have for each event since the last one: a large state is written less
 /// often, so that the cost of an event does not grow with it.

@@ -35,9 +35,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use eventlog::{
-    AnsweredRequest, AppendError, Clock, Log, OpenError, Position, RequestKey, TreeHead,
-};
+use eventlog::{AppendError, Clock, KnownRequest, Log, OpenError, Position, RequestKey, TreeHead};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
@@ -398,7 +396,7 @@ impl Owner {
         }
     }
 
-    fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, AnsweredRequest>) {
+    fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, KnownRequest>) {
         self.expire();
         let mut deciding = self.start_group();
         let answers = asks.into_iter().map(|ask| {

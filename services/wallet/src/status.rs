@@ -14,6 +14,7 @@ impl From<WalletError> for Status {
         match problem {
             WalletError::Refused(refusal) => from_refusal(&refusal).into(),
             WalletError::RequestIdReused => wire::status::request_id_reused().into(),
+            WalletError::RequestIdTooOld => wire::status::request_id_too_old().into(),
             WalletError::Unavailable => {
                 wire::status::unavailable("the wallet's log is out of reach").into()
             }
@@ -36,6 +37,7 @@ pub(crate) fn batch_refusal(problem: &WalletError) -> pb::Refused {
     let refusal = match problem {
         WalletError::Refused(refusal) => refusal_name(refusal),
         WalletError::RequestIdReused
+        | WalletError::RequestIdTooOld
         | WalletError::Overloaded
         | WalletError::Unavailable
         | WalletError::Clock(_)
@@ -50,6 +52,7 @@ pub(crate) fn batch_refusal(problem: &WalletError) -> pb::Refused {
         reason: match problem {
             WalletError::Refused(_) => ErrorReason::TransferRefused,
             WalletError::RequestIdReused
+            | WalletError::RequestIdTooOld
             | WalletError::Overloaded
             | WalletError::Unavailable
             | WalletError::Clock(_)
@@ -74,6 +77,7 @@ fn reason(problem: &WalletError) -> ErrorReason {
         }
         WalletError::Refused(_) => ErrorReason::TransferRefused,
         WalletError::RequestIdReused => ErrorReason::RequestIdReused,
+        WalletError::RequestIdTooOld => ErrorReason::RequestIdTooOld,
         WalletError::Overloaded | WalletError::RequestIdRateLimited(_) => ErrorReason::Overloaded,
         WalletError::DerivedRequestId | WalletError::FutureRequestId(_) => ErrorReason::BadField,
         WalletError::DailyQuotaSpent(_) => ErrorReason::RecordsSpent,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clocklog::Noticed;
-use eventlog::{AnsweredRequest, ClockSkew, ReadError, Reader, RequestKey};
+use eventlog::{ClockSkew, KnownRequest, ReadError, Reader, RequestKey};
 use ledger::{Account, AllLimitTerms, Ledger, LimitSetter, LimitUsage, Refusal, Standing};
 use primitives::{PlayerId, UnixMicros};
 use system::clock::Clock;
@@ -43,6 +43,9 @@ pub enum WalletError {
     /// The request id was used before, for other content.
     #[error("this request id was used before, for something else: make a new one for each command")]
     RequestIdReused,
+    /// The request id is of a time whose answers are archived: it may have been carried out then.
+    #[error("this request id is of a time whose answers are archived: make a new one")]
+    RequestIdTooOld,
     /// A person sent a request id of the kind that only services derive.
     #[error("UUIDs of version 8 are for ids that services derive: send a UUIDv7")]
     DerivedRequestId,
@@ -122,7 +125,7 @@ pub(crate) struct RequestBatch {
     pub(crate) author: Author,
     pub(crate) reply: oneshot::Sender<Vec<Outcome>>,
     /// Requests among them that the log's store has answered before; `None` until it was asked.
-    pub(crate) stored_answers: Option<BTreeMap<RequestKey, AnsweredRequest>>,
+    pub(crate) stored_answers: Option<BTreeMap<RequestKey, KnownRequest>>,
     /// Room in the queue, released with the answer.
     pub(crate) permits: OwnedSemaphorePermit,
 }

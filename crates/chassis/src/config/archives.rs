@@ -1,4 +1,4 @@
-//! Where archives of logs lie: a folder, or a bucket of an S3-compatible storage.
+//! Locations of archives of logs: a folder, or a bucket of an S3-compatible storage.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ const ALLOWED: &str = "a folder, or s3://BUCKET/PREFIX";
 /// Settings of archives.
 #[derive(Clone, Debug, Default)]
 pub struct ArchiveConfig {
-    /// Where the archives are read. `None`: questions about archived records are refused.
+    /// Location from which archives are read. `None`: questions about archived records are refused.
     pub location: Option<ArchiveLocation>,
     pub access: BucketAccess,
 }
@@ -31,7 +31,7 @@ pub enum ArchiveLocation {
     },
 }
 
-/// How the storage of a bucket is reached.
+/// Access to the storage of a bucket.
 #[derive(Clone, Debug, Default)]
 pub struct BucketAccess {
     /// Address of the storage, `http://` or `https://`. `None`: that of Amazon for the region.

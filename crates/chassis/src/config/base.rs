@@ -75,7 +75,7 @@ pub struct ServiceConfig {
     pub log: Option<LogIdentity>,
     /// Witnesses of the log; empty if the service has no log.
     pub log_witnesses: LogWitnesses,
-    /// Where archives of logs lie. A service without a log does not read them.
+    /// Location of archives of logs. A service without a log does not read them.
     pub archives: ArchiveConfig,
     pub peers: Peers,
     pub auth: AuthConfig,

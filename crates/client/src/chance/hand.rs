@@ -37,7 +37,7 @@ pub(super) struct Hand {
     pub(super) beginning: Beginning,
 }
 
-/// What an opened seed gave again, of what was shown before.
+/// Items that were shown before and that an opened seed gave again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeedChecks {
     /// Salts of proved cards.

@@ -32,7 +32,7 @@ pub struct HandProofs {
     pub has_own: bool,
     /// Shuffles that the dealer has committed to.
     pub shuffles: usize,
-    /// What the opened seed gave again; none while it is shut.
+    /// Items that the opened seed gave again; none while it is shut.
     pub seed: Option<SeedChecks>,
     /// Ids of the cards that were shown with a proof that they lie in a committed shuffle, by the
     /// shuffle's operation and their position in it.

@@ -15,6 +15,7 @@ use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
 use super::authors::AuthorNumbers;
+use super::checkpoint_store::last_checkpoint;
 use super::sql;
 use super::writer_pool::{connect_options, set_session};
 use crate::archive::{Archive, ArchiveError, Retained, Verified};
@@ -23,6 +24,8 @@ use crate::store::READ_BYTES;
 
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;
+/// Leaves of a tile.
+const TILE_WIDTH: u64 = 256;
 
 /// Removes the range of an archive from the database, but for what is retained. Returns the number of
 /// removed events. The last event of each stream stays.
@@ -37,19 +40,29 @@ pub async fn remove(
         return Err(ArchiveError::Retained(retained.since));
     }
     let (log, range) = (&*whole.header.log, &whole.header.range);
+    let newest = last_checkpoint(&mut admin, log).await.map_err(database)?;
+    let signed = newest.map(|checkpoint| checkpoint.size);
+    if let Some(signed) = signed.filter(|signed| *signed < range.end) {
+        return Err(ArchiveError::NotSigned { to: range.end, signed });
+    }
     let cut = cut(&mut admin, log).await?;
     if cut != whole.after {
         if cut != whole.header.before {
             return Err(out_of_order(&whole, &cut));
         }
         compare(&mut admin, file).await?;
-        sql::move_cut(&mut admin, log, &whole.after).await.map_err(database)?;
+        sql::move_cut(&mut admin, log, &whole.after, range.start).await.map_err(database)?;
     }
-    let (mut removed, mut from) = (0, range.start);
-    while from < range.end {
-        let to = range.end.min(from + STEP);
-        let step = sql::Removal { log, schema: service, range: from..to, archived: range.end };
-        removed += sql::remove(&mut admin, step, retained.streams).await.map_err(database)?;
+    // A notary that starts reads the leaves of the last tile from the events.
+    let (mut from, end) = match signed {
+        Some(_) => (full_tiles(range.start), full_tiles(range.end)),
+        None => (range.start, range.end),
+    };
+    let mut removed = 0;
+    while from < end {
+        let to = end.min(from + STEP);
+        let step = sql::Removal { log, schema: service, range: from..to, archived: end };
+        removed += sql::remove(&mut admin, step, &retained).await.map_err(database)?;
         from = to;
     }
     Ok(removed)
@@ -76,7 +89,8 @@ pub async fn restore(
     }
     file.rewind()?;
     compare(&mut admin, file).await?;
-    sql::move_cut(&mut admin, &whole.header.log, &whole.header.before).await.map_err(database)
+    let before = &whole.header.before;
+    sql::move_cut(&mut admin, &whole.header.log, before, before.size()).await.map_err(database)
 }
 
 /// Inserts those of adjacent events that are missing: the last of each stream stayed.
@@ -150,6 +164,11 @@ fn page<R: Read>(archive: &mut Archive<R>) -> Result<Vec<Event>, ArchiveError> {
         page.push(event);
     }
     Ok(page)
+}
+
+/// Positions of the tiles that are full at a size.
+const fn full_tiles(size: u64) -> u64 {
+    size - size % TILE_WIDTH
 }
 
 fn out_of_order(whole: &Verified, cut: &Tree) -> ArchiveError {

@@ -1,7 +1,9 @@
 //! Numbers that stand for authors in rows of events.
 //!
 //! An author gets a number when they first write, in a commit before that of their events, and
-//! keeps it. The least recently added numbers are dropped from the cache and asked for again.
+//! keeps it. The least recently added numbers are dropped from the cache and asked for again. Each
+//! connection has a cache of its own, which ends with it: the database may have failed over to a copy
+//! that lags and has lost the newest numbers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use primitives::UnixMicros;
 use sqlx::PgPool;
+use sqlx::postgres::PgExecutor;
 
 use super::PgStore;
 use super::rows::{checkpoint, full_tile, signed};
@@ -101,8 +102,8 @@ async fn put_checkpoint(
     Ok(query.execute(pool).await?.rows_affected() == 1)
 }
 
-async fn last_checkpoint(
-    pool: &PgPool,
+pub(super) async fn last_checkpoint(
+    pool: impl PgExecutor<'_>,
     log: &str,
 ) -> Result<Option<SignedCheckpoint>, sqlx::Error> {
     let query = sqlx::query(include_str!("sql/last_checkpoint.sql")).bind(log);

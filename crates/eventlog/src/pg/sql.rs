@@ -17,6 +17,7 @@ use super::groups::{EventGroup, group};
 use super::rows::{
     PgUuid, events as event_rows, fence as fence_row, signed, store_time, stored, tree as tree_row,
 };
+use crate::archive::{Retained, RetainedRequests};
 use crate::event::AnsweredRequest;
 use crate::key::RequestKey;
 use crate::store::{Batch, Claim, ClockReading, Fence, READ_BYTES, Renewal, StoreTime};
@@ -262,14 +263,29 @@ pub(super) async fn cut(link: &mut PgConnection, log: &str) -> Result<Option<Tre
     row.as_ref().map(tree_row).transpose()
 }
 
+/// Moves the cut. The events from `removed_from` to it, if any, will be removed, and the answers to
+/// people's requests with them.
 pub(super) async fn move_cut(
     link: &mut PgConnection,
     log: &str,
     to: &Tree,
+    removed_from: u64,
 ) -> Result<(), sqlx::Error> {
     let query = sqlx::query(include_str!("sql/move_cut.sql"));
     let query = query.bind(log).bind(signed(to.size())?).bind(to.peaks().concat());
-    query.execute(link).await.map(drop)
+    query.bind(signed(removed_from)?).execute(link).await.map(drop)
+}
+
+/// Greatest key whose answer was removed.
+pub(super) async fn forgotten(
+    pool: impl PgExecutor<'_>,
+    log: &str,
+) -> Result<Option<RequestKey>, sqlx::Error> {
+    let key: Option<PgUuid> = sqlx::query_scalar(include_str!("sql/forgotten.sql"))
+        .bind(log)
+        .fetch_optional(pool)
+        .await?;
+    Ok(key.map(|PgUuid(key)| RequestKey(key)))
 }
 
 /// Step of the removal of archived events.
@@ -282,11 +298,11 @@ pub(super) struct Removal<'a> {
     pub(super) archived: u64,
 }
 
-/// Removes archived events, but for those of the retained streams. Returns their number.
+/// Removes archived events, but for what is retained. Returns their number.
 pub(super) async fn remove(
     link: &mut PgConnection,
     removal: Removal<'_>,
-    retained: &[StreamId],
+    retained: &Retained<'_>,
 ) -> Result<u64, sqlx::Error> {
     let Removal { log, schema, range, archived } = removal;
     let mut transaction = link.begin().await?;
@@ -297,7 +313,11 @@ pub(super) async fn remove(
         .bind(signed(range.start)?)
         .bind(signed(range.end)?)
         .bind(signed(archived)?)
-        .bind(column(retained, |stream| PgUuid(stream.0)))
+        .bind(column(retained.streams, |stream| PgUuid(stream.0)))
+        .bind(retained.requests == RetainedRequests::CallersAndAnswers)
+        .bind(retained.requests != RetainedRequests::Nothing)
+        .bind(column(retained.tails, |(stream, _)| PgUuid(stream.0)))
+        .bind(retained.tails.iter().map(|(_, from)| signed(from.0)).collect::<Result<Vec<_>, _>>()?)
         .fetch_one(&mut *transaction)
         .await?;
     transaction.commit().await?;

@@ -4,10 +4,12 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use eventlog_core::Event;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection, Executor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::authors::AuthorNumbers;
 use super::error::{ConnectError, StatementError, with_statement_timeout};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -18,15 +20,37 @@ const MAX_SERVICE_BYTES: usize = 32;
 pub(super) struct WriterPool {
     options: PgConnectOptions,
     schema: Arc<str>,
-    idle: Mutex<Vec<PgConnection>>,
+    idle: Mutex<Vec<IdleConnection>>,
     /// One permit for each connection that may be in use.
     permits: Arc<Semaphore>,
+}
+
+/// Connection with the numbers of authors that were read over it: another connection may lead to a
+/// copy that lags and has not all of them.
+struct IdleConnection {
+    connection: PgConnection,
+    authors: AuthorNumbers,
 }
 
 /// Connection in use.
 pub(super) struct WriterConnection {
     connection: PgConnection,
+    authors: AuthorNumbers,
     _permit: OwnedSemaphorePermit,
+}
+
+impl WriterConnection {
+    /// Numbers of a batch's authors. One query finds all that are not cached.
+    pub(super) async fn authors_of(
+        &mut self,
+        events: &[Event],
+    ) -> Result<AuthorNumbers, sqlx::Error> {
+        let mut numbers = self.authors.numbers_of(events);
+        if numbers.add(&mut self.connection, events).await? {
+            self.authors.extend(&numbers);
+        }
+        Ok(numbers)
+    }
 }
 
 impl Deref for WriterConnection {
@@ -56,11 +80,14 @@ impl WriterPool {
             tokio::time::timeout(CONNECT_TIMEOUT, Arc::clone(&self.permits).acquire_owned()).await;
         let Ok(Ok(place)) = place else { return Err(sqlx::Error::PoolTimedOut) };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => self.connect().await?,
+        let IdleConnection { connection, authors } = match idle {
+            Some(idle) => idle,
+            None => IdleConnection {
+                connection: self.connect().await?,
+                authors: AuthorNumbers::default(),
+            },
         };
-        Ok(WriterConnection { connection, _permit: place })
+        Ok(WriterConnection { connection, authors, _permit: place })
     }
 
     async fn connect(&self) -> Result<PgConnection, sqlx::Error> {
@@ -77,8 +104,9 @@ impl WriterPool {
     }
 
     pub(super) fn release(&self, link: WriterConnection) {
-        let WriterConnection { connection, _permit: place } = link;
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        let WriterConnection { connection, authors, _permit: place } = link;
+        let idle = IdleConnection { connection, authors };
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(idle);
         drop(place);
     }
 

@@ -6,6 +6,7 @@ mod deaf;
 mod doubts;
 mod fence;
 mod mounted;
+mod old_requests;
 mod projection;
 
 use std::sync::Arc;

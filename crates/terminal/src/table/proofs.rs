@@ -38,7 +38,7 @@ impl TableScreen {
         self.state.hand().map(|hand| hand.hand_no)
     }
 
-    /// What was checked of the hand that is shown.
+    /// Proofs of the hand that is shown, as they were checked.
     pub(super) fn proofs_shown(&self) -> Option<&HandProofs> {
         let hand_no = self.hand_no()?;
         self.proofs.as_ref().filter(|proofs| proofs.hand_no == hand_no)

@@ -239,7 +239,7 @@ fn a_refusal_stands_above_the_moves() {
     assert!(text.contains("Choose one from 10 to 490") && text.contains("Check"), "{text}");
 }
 
-/// What a client has checked of the hand of [`view`], with these cards of shuffle 0 proved.
+/// Proofs that a client has checked of the hand of [`view`], with these cards of shuffle 0 proved.
 fn proofs(cards: &[(u16, u8)], seed: Option<SeedChecks>) -> HandProofs {
     HandProofs {
         hand_no: 17,

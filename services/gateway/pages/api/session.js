@@ -338,10 +338,10 @@ function newUnlessGuest(kept, login) {
   throw new Error("Another tab has signed in as a guest meanwhile. Save that login as a file, or sign out, first.");
 }
 
-/** Whether a call was refused for its own id: it is of a wrong clock, or stands for another call. @param {unknown} error */
+/** Whether a call was refused for its own id: it is of a wrong clock or too old, or stands for another call. @param {unknown} error */
 const isIdRefused = (error) =>
   error instanceof Refusal &&
-  (error.reason === "REQUEST_ID_REUSED" || (error.reason === "BAD_FIELD" && error.violations.some(({ field }) => /^request_?id$/i.test(field))));
+  (error.reason === "REQUEST_ID_REUSED" || error.reason === "REQUEST_ID_TOO_OLD" || (error.reason === "BAD_FIELD" && error.violations.some(({ field }) => /^request_?id$/i.test(field))));
 
 /** @param {Login} login @param {string} [stale] */
 const isGood = (login, stale) =>

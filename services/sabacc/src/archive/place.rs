@@ -1,6 +1,6 @@
 //! Places of archives as an operator names them: local files and folders, or `s3://…`.
 //!
-//! What is in a storage is worked on as a local copy in a temporary folder: an archive is checked whole
+//! Files of a storage are worked on as a local copy in a temporary folder: an archive is checked whole
 //! before anything is removed or restored by it.
 
 use std::path::PathBuf;

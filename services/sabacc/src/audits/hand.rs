@@ -77,7 +77,7 @@ async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<StopRec
     let Some(table) = records.table.first().map(|event| event.stream) else {
         return Ok(Vec::new());
     };
-    let events = logs.table_stream(TableId(table.0)).await?;
+    let events = logs.kept_table_stream(TableId(table.0)).await?;
     let all = audit::stops::stops(&events);
     Ok(all.into_iter().filter(|stop| stop.hand_no == opened.hand_no).collect())
 }

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
 
 use crate::forked::postgres_program;
-use crate::harness::{Room, RoomHarness, RunningProgram};
+use crate::harness::{Room, RoomHarness, RunningProgram, poll_until};
 use crate::people::{until_demo_hand, until_hand};
 use crate::records;
 
@@ -29,6 +29,9 @@ impl Backup {
         let mut command = postgres_program("pg_receivewal");
         command.args(["--no-loop", "--dbname", &room.database, "--directory"]).arg(&archive);
         let receiving = harness.spawn(command);
+        // A backup that began before the first segment is received could not be recovered.
+        let receives = || std::fs::read_dir(&archive).unwrap().next();
+        assert!(poll_until(receives).await.is_some());
         let mut command = postgres_program("pg_basebackup");
         command.args(["--checkpoint=fast", "--wal-method=none", "--dbname", &room.database]);
         command.arg("--pgdata").arg(&base);

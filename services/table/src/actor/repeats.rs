@@ -109,6 +109,9 @@ impl Actor {
             Ok(Recall::IdReused) => {
                 let _ = request.reply.send(Err(status::request_id_reused()));
             }
+            Ok(Recall::TooOld) => {
+                let _ = request.reply.send(Err(status::request_id_too_old()));
+            }
             Err(_) => {
                 let _ = request.reply.send(Err(status::unavailable("the log cannot be read")));
             }

@@ -146,6 +146,13 @@ impl Hand {
 }
 
 impl HandIndex {
+    /// Whether a player was dealt into a hand.
+    pub(super) fn was_dealt_into(&self, player: PlayerId, table: TableId, hand_no: u64) -> bool {
+        let at_table = self.players.get(&player).and_then(|hands| hands.tables.get(&table));
+        let mut stretches = at_table.iter().flat_map(|hands| &hands.stretches);
+        stretches.any(|(first, last)| (*first..=*last).contains(&hand_no))
+    }
+
     /// Applies a stored event. One that cannot be read is a matter of its table.
     pub(super) fn apply(&mut self, event: &Event) {
         let Event { stream, position, recorded_at: at, .. } = *event;

@@ -4,14 +4,12 @@
 //! own bundle are in the event that opens the dispute, and a dispute's number is its place in the
 //! log. The evidence is sealed with the player's words, and goes with them.
 
-use eventlog::Version;
+use eventlog::{ReadError, Version};
 use primitives::{DisputeId, PlayerId, StreamId, TableId};
 use prost::Message;
 use proto::audit::v1 as pb;
 use proto::common::v1::{DisputeVerdict, ErrorReason};
-use proto::event::v1::{
-    self as event, DisputeReasoned, DisputeStated, EventType, HandOpened, SealedPayload,
-};
+use proto::event::v1::{self as event, DisputeReasoned, DisputeStated, EventType, SealedPayload};
 use sha2::{Digest as _, Sha256};
 use wire::records::{PersonEvent, TableSubject};
 use wire::{ApiRefusal, TableRecord, api_refusal, field};
@@ -54,7 +52,7 @@ impl People {
         // Without the lock: a refused command holds nobody up. A repeat is judged by its first
         // answer.
         self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
-        permissions::check_dealt_into(player, &self.hand_opened(table, *hand_no).await?)?;
+        self.check_dealt_into(player, table, *hand_no).await?;
         let _one_at_a_time = self.write_lock.lock().await;
         self.with_registry(|registry| permissions::check_not_erased(registry, player))?;
         let key = self.player_keys.find_key(player).await?;
@@ -202,17 +200,29 @@ impl People {
         Ok(answer)
     }
 
-    /// Opening of a hand, from the hand's own stream.
-    async fn hand_opened(&self, table: TableId, hand_no: u64) -> Result<HandOpened, ApiRefusal> {
+    /// Checks that a player was dealt into a hand: by the hand's own stream, and where that is archived
+    /// by the list of hands, which lasts.
+    async fn check_dealt_into(
+        &self,
+        player: PlayerId,
+        table: TableId,
+        hand_no: u64,
+    ) -> Result<(), ApiRefusal> {
         let stream = fairness::hand_id(table, hand_no).into();
-        let events = self.log.archive_reader().read_stream(stream, Version(1), 1).await;
-        let events = events.map_err(|error| read_refusal(&error))?;
+        let events = match self.log.archive_reader().read_stream(stream, Version(1), 1).await {
+            Ok(events) => events,
+            Err(ReadError::Archived { .. }) => {
+                let is_listed = self.hand_list.was_dealt_into(player, table, hand_no);
+                return permissions::check_listed(is_listed, hand_no);
+            }
+            Err(error) => return Err(read_refusal(&error)),
+        };
         let first = events.first().map(TableRecord::try_from);
         let Some(Ok(TableRecord::HandOpened(opened))) = first else {
             let message = format!("there is no hand {hand_no} at table {table}");
             return Err(api_refusal(ErrorReason::HandUnknown, message).field("hand_no"));
         };
-        Ok(opened)
+        permissions::check_dealt_into(player, &opened)
     }
 }
 

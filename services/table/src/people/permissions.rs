@@ -62,10 +62,16 @@ pub(crate) fn check_erasure(
 
 /// Checks that a player was dealt into the hand that was opened so.
 pub(crate) fn check_dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), ApiRefusal> {
-    if opened.roster.iter().any(|seat| seat.player_id[..] == player.0) {
+    let is_listed = opened.roster.iter().any(|seat| seat.player_id[..] == player.0);
+    check_listed(is_listed, opened.hand_no)
+}
+
+/// Checks that a player is listed as one who was dealt into a hand.
+pub(crate) fn check_listed(is_listed: bool, hand_no: u64) -> Result<(), ApiRefusal> {
+    if is_listed {
         return Ok(());
     }
-    let message = format!("you were not dealt into hand {} of this table", opened.hand_no);
+    let message = format!("you were not dealt into hand {hand_no} of this table");
     Err(api_refusal(ErrorReason::NotYourHand, message).field("hand_no"))
 }
 

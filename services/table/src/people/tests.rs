@@ -209,8 +209,7 @@ async fn a_repeat_is_known_by_nobody_without_the_key() {
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 9)).await.unwrap();
     let key = RequestKey::new("test", RequestId([1; 16]));
-    let stored = people.log.recall_many(&[key]).await.unwrap();
-    let stored = &stored[&key];
+    let stored = people.log.reader().request(key).await.unwrap().unwrap();
     assert_ne!(stored.digest, [9; 32]);
     assert!(stored.answer.is_empty());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eventlog::StreamId;
-use primitives::{DisputeId, HandId, TableId};
+use primitives::{HandId, TableId};
 use serde::{Deserialize, Serialize};
 use wire::TableRecord;
 use wire::records::TableSubject;
@@ -11,7 +11,7 @@ use wire::records::TableSubject;
 use super::{Corruption, FoldError, FoldedLog, HandRecord, RecoveredTable};
 use crate::hand_list::index::HandIndex;
 use crate::lobby::LobbyIndex;
-use crate::people::registry::{self, EventLocation, Registry};
+use crate::people::registry::{self, Dispute, EventLocation, Registry};
 use crate::registry::ClosedTable;
 use crate::room::games::Games;
 use crate::state::{self, PriorState};
@@ -63,8 +63,13 @@ impl LogFold {
     }
 
     /// All disputes.
-    pub(crate) fn disputes(&self) -> impl Iterator<Item = DisputeId> {
-        self.people.disputes_from(None, 0).map(|(_, dispute)| dispute.id)
+    pub(crate) fn disputes(&self) -> impl Iterator<Item = &Dispute> {
+        self.people.disputes_from(None, 0).map(|(_, dispute)| dispute)
+    }
+
+    /// Tables that are not closed.
+    pub(crate) fn open_tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.values().map(|recovered| &recovered.table)
     }
 
     /// Ends the fold.

@@ -41,6 +41,7 @@ impl TableRegistry {
             Ok(Recall::Fresh) => {}
             Ok(Recall::Repeated { .. }) => return Ok(()),
             Ok(Recall::IdReused) => return Err(status::request_id_reused()),
+            Ok(Recall::TooOld) => return Err(status::request_id_too_old()),
             Err(_) => return Err(status::unavailable("the log cannot be read")),
         }
         let is_disabled = self.dependencies.games.borrow().disabled(&change.variant).is_some();

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use eventlog::archive::{self, Retained};
+use eventlog::archive::{self, Retained, RetainedRequests};
 use eventlog::{Limits, Log, Options, PgStore, PoolSizes, Store, UnixMicros};
 use primitives::{DisputeId, PlayerId, TableId};
 use proto::event::v1 as event;
@@ -12,7 +12,7 @@ use system::clock::{Clock as _, SystemClock};
 
 use super::*;
 use crate::hand_list::tests::{hostile_table, write};
-use crate::retention::{RetentionError, retained_streams};
+use crate::retention::{RetainedStreams, RetentionError, retained_streams};
 use crate::service::LOG;
 
 const PLAYER: PlayerId = PlayerId([0x21; 16]);
@@ -130,6 +130,36 @@ async fn a_start_from_a_snapshot_finds_what_a_start_without_one_finds() {
     assert_eq!(room.newest_size().await, Some(size));
 }
 
+/// Snapshot of a released format, which every later version reads: behind a cut there is no other state.
+fn released(format: u32) -> std::path::PathBuf {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/snapshots");
+    std::path::Path::new(folder).join(format!("table-{format}.json.z"))
+}
+
+/// `SABACC_WRITE_SNAPSHOTS=1` adds a sample of the present format if there is none.
+#[tokio::test]
+async fn snapshots_of_released_formats_are_read() {
+    #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+    let adds_missing = std::env::var_os("SABACC_WRITE_SNAPSHOTS").is_some();
+    if adds_missing && !released(FORMAT).exists() {
+        let room = Fixture::new("table_released").await;
+        let mut records = records(7);
+        // In the middle of a hand.
+        records.truncate(records.len() * 2 / 3);
+        write(&room.log, &records).await;
+        let range = 0..room.log.size();
+        let state = recovery::read(room.log.reader(), LogFold::default(), range).await.unwrap();
+        std::fs::write(released(FORMAT), bytes(&state).unwrap()).unwrap();
+    }
+    for format in 1..=FORMAT {
+        let stored = std::fs::read(released(format)).unwrap();
+        let state = parse(&stored).unwrap_or_else(|error| panic!("format {format}: {error}"));
+        assert!(state.open_tables().any(|table| table.hand.is_some()), "{format}");
+        assert_eq!(state.disputes().count(), 1, "{format}");
+        assert!(text(&parse(&bytes(&state).unwrap()).unwrap()) == text(&state), "{format}");
+    }
+}
+
 /// ARCHITECTURE.md §2.11.
 #[tokio::test]
 async fn a_log_that_was_cut_starts_from_a_snapshot_and_keeps_its_disputes() {
@@ -143,9 +173,14 @@ async fn a_log_that_was_cut_starts_from_a_snapshot_and_keeps_its_disputes() {
 
     let mut file = Vec::new();
     archive::write(reader, 0..size, merkle::Tree::default(), &mut file).await.unwrap();
-    let streams = retained_streams(store, size).await.unwrap();
-    assert_eq!(streams, [StreamId::from(DISPUTE)]);
-    let retained = Retained { since: UnixMicros(u64::MAX), streams: &streams };
+    let RetainedStreams { whole: streams, tails } = retained_streams(store, size).await.unwrap();
+    // The dispute with the hand that it is about, and what the table's next hands need.
+    assert!(streams.contains(&StreamId::from(DISPUTE)), "{streams:?}");
+    let next_hands = tails.iter().find(|(stream, _)| *stream == TableId([7; 16]).into());
+    assert!(next_hands.is_some_and(|(_, from)| from.0 > 1), "{tails:?}");
+    let requests = RetainedRequests::Answers;
+    let retained =
+        Retained { since: UnixMicros(u64::MAX), streams: &streams, tails: &tails, requests };
     let gone = archive::remove(&room.url, "table", &mut Cursor::new(&file), retained).await;
     assert!(gone.unwrap() > 100);
     assert_eq!(room.state().await, found);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use eventlog::{AnsweredRequest, Entry, NewEvent, Position, Request as LogRequest, RequestKey};
+use eventlog::{Entry, KnownRequest, NewEvent, Position, Request as LogRequest, RequestKey};
 use ledger::{
     Account, AllLimitTerms, Command, Event, Kind, Ledger, LimitSetter, Refusal, Undo, decide,
     evolve,
@@ -129,7 +129,7 @@ impl<'a> GroupBuilder<'a> {
         &mut self,
         requests: Vec<KeyedRequest>,
         by: &Author,
-        before: &BTreeMap<RequestKey, AnsweredRequest>,
+        before: &BTreeMap<RequestKey, KnownRequest>,
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut requests = requests.into_iter();
@@ -152,7 +152,7 @@ impl<'a> GroupBuilder<'a> {
         &mut self,
         named: KeyedRequest,
         by: &Author,
-        before: &BTreeMap<RequestKey, AnsweredRequest>,
+        before: &BTreeMap<RequestKey, KnownRequest>,
     ) -> Outcome {
         match self.request_status(&named, before) {
             RequestStatus::Answered(outcome) => outcome,
@@ -165,7 +165,7 @@ impl<'a> GroupBuilder<'a> {
         &mut self,
         linked: Vec<KeyedRequest>,
         by: &Author,
-        before: &BTreeMap<RequestKey, AnsweredRequest>,
+        before: &BTreeMap<RequestKey, KnownRequest>,
     ) -> Vec<Outcome> {
         let mut start = GroupSavepoint {
             next: self.next,
@@ -205,7 +205,7 @@ impl<'a> GroupBuilder<'a> {
     fn request_status(
         &self,
         named: &KeyedRequest,
-        before: &BTreeMap<RequestKey, AnsweredRequest>,
+        before: &BTreeMap<RequestKey, KnownRequest>,
     ) -> RequestStatus {
         let KeyedRequest { request: _, key, digest } = named;
         if let Some(open) = self.requests_in_flight.get(key) {
@@ -217,11 +217,14 @@ impl<'a> GroupBuilder<'a> {
             });
         }
         match before.get(key) {
-            Some(stored) if stored.digest != *digest => {
+            Some(KnownRequest::Answered(stored)) if stored.digest != *digest => {
                 RequestStatus::Answered(Err(WalletError::RequestIdReused))
             }
-            Some(stored) => {
+            Some(KnownRequest::Answered(stored)) => {
                 RequestStatus::Answered(answer::decode(stored).ok_or(WalletError::Corrupt))
+            }
+            Some(KnownRequest::TooOld) => {
+                RequestStatus::Answered(Err(WalletError::RequestIdTooOld))
             }
             None => RequestStatus::New,
         }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use eventlog::{AnsweredRequest, ReadError, RequestKey, RequestLookup};
+use eventlog::{KnownRequest, ReadError, RequestKey, RequestLookup};
 
 use super::{Owner, PendingReply};
 use crate::answer::Answer;
@@ -24,17 +24,17 @@ pub(super) struct RequestInFlight {
     pub(super) answer: Answer,
 }
 
-/// Requests, and the stored answers found for them.
+/// Requests, and those of them that are not new.
 pub(super) type LookupResult =
-    (RequestBatch, Result<BTreeMap<RequestKey, AnsweredRequest>, ReadError>);
+    (RequestBatch, Result<BTreeMap<RequestKey, KnownRequest>, ReadError>);
 
 impl Owner {
-    /// Returns the requests that can be decided now, and the stored answers of their commands.
+    /// Returns the requests that can be decided now, and what is known of those that are not new.
     /// Starts lookups for the others.
     pub(super) fn split_repeats(
         &mut self,
         asks: Vec<RequestBatch>,
-    ) -> (Vec<RequestBatch>, BTreeMap<RequestKey, AnsweredRequest>) {
+    ) -> (Vec<RequestBatch>, BTreeMap<RequestKey, KnownRequest>) {
         let (mut ready, mut before) = (Vec::with_capacity(asks.len()), BTreeMap::new());
         for mut ask in asks {
             // Memory is asked again after a lookup too: it may have changed since.
@@ -59,7 +59,7 @@ impl Owner {
     fn recall_from_memory(
         &self,
         ask: &RequestBatch,
-        before: &mut BTreeMap<RequestKey, AnsweredRequest>,
+        before: &mut BTreeMap<RequestKey, KnownRequest>,
     ) -> Vec<RequestKey> {
         let mut unknown = Vec::new();
         for named in &ask.requests {
@@ -68,7 +68,9 @@ impl Owner {
             }
             match self.state.log.lookup(named.key) {
                 RequestLookup::Fresh => {}
-                RequestLookup::Answered(stored) => drop(before.insert(named.key, stored)),
+                RequestLookup::Answered(stored) => {
+                    before.insert(named.key, KnownRequest::Answered(stored));
+                }
                 RequestLookup::Unknown => unknown.push(named.key),
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use eventlog::{PgStore, PoolSizes, Reader, Store, UnixMicros};
 use ledger::{Account, Ledger, snapshot};
+use sabacc_wallet::command::Request;
 use sabacc_wallet::repo::{self, Repo};
 use sabacc_wallet::{
     Dependencies, Difference, FatalError, LoadError, Opener, QueueLimits, Wallet, WalletError,
@@ -13,7 +14,7 @@ use sabacc_wallet::{
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::harness::{
-    Harness, TestClock, buy_in, execute_until_answered, issue, opener, own, redeem,
+    BEGIN, Harness, TestClock, buy_in, execute_until_answered, id_at, issue, opener, own, redeem,
 };
 use crate::tables::{all_rows, fill_tables, sql};
 
@@ -334,7 +335,11 @@ async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
     let gone = eventlog::archive::remove(&url, "wallet", &mut file, far).await.unwrap();
     assert!(gone > 0);
     let again = Harness::over_database(&url, TestClock::new()).await;
-    again.execute_until_answered(issue(80, 0, 5)).await.unwrap();
+    // An id of the time before the cut may have been answered, and never acts twice.
+    let old = again.execute_until_answered(issue(80, 0, 5)).await;
+    assert_eq!(old, Err(WalletError::RequestIdTooOld));
+    let newer = Request { id: id_at(80, BEGIN + 1_000_000), ..issue(80, 0, 5) };
+    again.execute_until_answered(newer).await.unwrap();
     let read =
         again.wallet.repo().unwrap().account(Account::Player(crate::harness::player(0))).await;
     assert_eq!(read.unwrap().unwrap().balance.get(), live + 5);

@@ -4,7 +4,7 @@ use client::chance::ClosingCheck;
 
 use super::*;
 
-/// What is told of a hand grows with what was checked of it, and says nothing that was not.
+/// The account of a hand grows with what was checked of it, and says nothing that was not.
 #[test]
 fn the_proofs_of_a_hand_are_what_was_checked_of_it() {
     let mut player = player();
@@ -48,7 +48,7 @@ fn no_card_of_a_hand_in_which_something_was_wrong_counts_as_proved() {
     assert!(proofs.is_faulty && !proofs.is_proved(&card));
 }
 
-/// Who comes in mid-hand has seen neither the closing nor that the promise was there before.
+/// A client that comes in mid-hand has seen neither the closing nor that the promise was there before.
 #[test]
 fn who_joins_in_mid_hand_is_told_less() {
     let mut player = player();

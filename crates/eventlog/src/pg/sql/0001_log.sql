@@ -81,7 +81,8 @@ COMMENT ON COLUMN event_groups.previous IS 'SHA-256 of the leaf record before th
 COMMENT ON COLUMN event_groups.content IS 'for each event: kind u16, schema u16, sealed u8, length of the payload u32, all big-endian, salt of 16 bytes, payload';
 COMMENT ON COLUMN event_groups.answer IS 'the request''s first answer';
 
--- What stays of rows that were archived and removed, where a request caused them: when, who, and its answer.
+-- What stays of rows that were archived and removed, where a request caused them: when, who, and its answer
+-- unless that is forgotten.
 CREATE TABLE archived_groups (
     position    bigint NOT NULL CHECK (position >= 0),
     recorded_at bigint NOT NULL CHECK (recorded_at >= 0),
@@ -96,6 +97,12 @@ CREATE TABLE archived_groups (
     CONSTRAINT archived_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
 CREATE UNIQUE INDEX archived_groups_key ON archived_groups (key, log) WHERE key IS NOT NULL;
+
+-- Whether the answer goes with its event: a person's id with a time, which tells by itself that it is too old
+-- (crates/eventlog/src/key.rs).
+CREATE FUNCTION forgets_answer(key uuid) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $forgets$
+    SELECT key >= '01000000-0000-0000-0000-000000000000' AND get_byte(uuid_send(key), 6) < 128
+$forgets$;
 
 -- Rows of events without them, also of those that were removed. A restored row is here twice.
 CREATE VIEW group_heads AS
@@ -177,9 +184,11 @@ COMMENT ON COLUMN events.first IS 'position of the first event of its row: an in
 CREATE TABLE archived (
     log         text PRIMARY KEY,
     size        bigint NOT NULL CHECK (size >= 0),
-    tree        bytea NOT NULL CHECK (octet_length(tree) % 32 = 0)
+    tree        bytea NOT NULL CHECK (octet_length(tree) % 32 = 0),
+    forgotten   uuid
 );
 COMMENT ON COLUMN archived.tree IS 'peaks of the Merkle tree at size: the tree is built from here';
+COMMENT ON COLUMN archived.forgotten IS 'greatest key of a request whose answer went with its event; never becomes smaller';
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $refuse$
 BEGIN

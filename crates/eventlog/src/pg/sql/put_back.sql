@@ -1,4 +1,4 @@
--- $1 log, then arrays. Their requests are answered from archived_groups.
+-- $1 log, then arrays. Requests are answered from archived_groups, or too old.
 INSERT INTO event_groups (log, recorded_at, position, count, stream, version, author, request_id,
     trace, previous, content)
 SELECT (SELECT number FROM logs WHERE name = $1), UNNEST($2::bigint[]), UNNEST($3::bigint[]),

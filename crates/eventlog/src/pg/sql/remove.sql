@@ -1,5 +1,6 @@
 -- $1 log, $2 first position, $3 position after the last to begin at, $4 end of the archived range; a row
--- that ends behind it stays, the last one of a stream, and $5, streams that the service still reads. Who asked, when, and the answers to requests stay without their events.
+-- that ends behind it stays, the last one of a stream, and $5, streams that the service still reads, as well as, of
+-- the streams $8, all from the versions $9 on. Without their events stay, of requests: $6 who asked and when, $7 those answers that are not forgotten.
 WITH removed AS (
     DELETE FROM event_groups AS old
     WHERE old.log = (SELECT number FROM logs WHERE name = $1)
@@ -8,15 +9,24 @@ WITH removed AS (
             WHERE log = (SELECT number FROM logs WHERE name = $1) AND position <= $2
             ORDER BY position DESC LIMIT 1
         ), 0)
-        AND old.position < $3 AND old.position + old.count <= $4 AND old.stream <> ALL ($5::uuid[]) AND EXISTS (
+        AND old.position < $3 AND old.position + old.count <= $4 AND old.stream <> ALL ($5::uuid[])
+        AND NOT EXISTS (
+            SELECT FROM unnest($8::uuid[], $9::bigint[]) AS tail (stream, version)
+            WHERE tail.stream = old.stream AND old.version + old.count > tail.version
+        )
+        AND EXISTS (
             SELECT FROM event_groups AS newer
             WHERE newer.log = old.log AND newer.stream = old.stream AND newer.version > old.version
         )
     RETURNING old.*
 ), kept AS (
     INSERT INTO archived_groups (log, position, count, recorded_at, author, request_id, key, digest, answer)
-    SELECT log, position, count, recorded_at, author, request_id, key, digest, answer
-    FROM removed WHERE request_id IS NOT NULL
+    SELECT log, position, count, recorded_at, author, request_id,
+        CASE WHEN stays THEN key END, CASE WHEN stays THEN digest END, CASE WHEN stays THEN answer END
+    FROM removed, LATERAL (
+        SELECT $7 AND key IS NOT NULL AND NOT forgets_answer(key) AS stays
+    ) AS answers
+    WHERE request_id IS NOT NULL AND ($6 OR stays)
     -- It was removed before, and restored.
     ON CONFLICT (log, position) DO NOTHING
 )

@@ -44,6 +44,16 @@ async fn archive_old(harness: &RoomHarness, config: &str) -> String {
     said
 }
 
+/// Hands that began behind the cut are proved without archives.
+async fn newer_hands_need_no_archive(harness: &RoomHarness, guest: &Guest, table: TableId) {
+    let newest = guest.client.get_table(table).await.unwrap().hand_no - 1;
+    records(guest, table, newest).await.unwrap();
+    let newest = fairness::hand_id(table, newest).to_string();
+    let (status, said) = harness.run(harness.sabacc(&["audit", "hand", &newest])).await;
+    assert!(status.success(), "{said}");
+    assert!(!said.contains("NOT SIGNED"), "{said}");
+}
+
 /// ARCHITECTURE.md §2.11.
 #[tokio::test(flavor = "multi_thread")]
 async fn mounted_archives_answer_as_before_the_cut() {
@@ -94,6 +104,7 @@ async fn mounted_archives_answer_as_before_the_cut() {
     std::fs::rename(&folder, &away).unwrap();
     let refused = records(&guest, table, 2).await.unwrap_err();
     assert_eq!(refused.reason(), Some(ErrorReason::NotInLog), "{refused}");
+    newer_hands_need_no_archive(&harness, &guest, table).await;
     assert_eq!(entries(&room, 0).await.0, 503);
     let (status, said) = harness.run(harness.sabacc(&["audit", "hand", &first])).await;
     assert!(!status.success() && said.contains("archived"), "{said}");

@@ -20,9 +20,9 @@ async fn everything(people: &People, requests: &[RequestKey]) -> Vec<u8> {
         seen.extend(event.stream.0);
         seen.extend(event.actor.bytes());
     }
-    let stored = people.log.recall_many(requests).await.unwrap();
+    let stored = people.log.reader().requests(requests).await.unwrap();
     assert_eq!(stored.len(), requests.len());
-    for stored in stored.values() {
+    for stored in &stored {
         seen.extend(stored.digest);
         seen.extend_from_slice(&stored.answer);
     }
