@@ -61,8 +61,9 @@ fn every_variant_has_enough_of_them() -> Result<()> {
     let variants: Vec<&str> = rules::ALL.iter().map(|variant| variant.id).collect();
     let mut folders = names(&folder())?;
     // The folder also holds the audit's files: hands with their proofs, those that are judged together,
-    // and hostile files; the cases of `caps.rs`; and a recorded request to each public method.
-    let others = ["bundles", "several", "hostile", "caps.json", "requests"];
+    // and hostile files; the cases of `caps.rs`; a recorded request to each public method; and stored
+    // events and snapshots.
+    let others = ["bundles", "several", "hostile", "caps.json", "requests", "events", "snapshots"];
     folders.retain(|name| !others.contains(&name.as_str()));
     assert_eq!(folders, variants);
     for variant in rules::ALL {
