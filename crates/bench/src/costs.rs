@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
+use crate::cost_table::CostTable;
 use crate::process;
-use crate::repo::{BytesWritten, Database};
+use crate::repo::{BytesWritten, Database, TableBytes};
 
 /// Key of all processes together, in a reading.
 const MACHINE: &str = "machine";
@@ -37,6 +38,8 @@ pub(crate) struct CostReading {
     /// Processor seconds by process; none if unknown.
     pub(crate) cpu: BTreeMap<&'static str, Option<f64>>,
     pub(crate) written: Option<BytesWritten>,
+    /// Bytes of each table; none if unknown.
+    pub(crate) tables: BTreeMap<String, TableBytes>,
 }
 
 impl CostMeter {
@@ -51,11 +54,13 @@ impl CostMeter {
     }
 
     pub(crate) async fn read(&mut self) -> anyhow::Result<CostReading> {
-        let written = match &mut self.database {
+        let (written, tables) = match &mut self.database {
             Some(database) => {
-                Some(database.bytes_written().await.context("PostgreSQL does not say")?)
+                let unread = "PostgreSQL does not say";
+                let tables = database.table_bytes().await.context(unread)?;
+                (Some(database.bytes_written().await.context(unread)?), tables)
             }
-            None => None,
+            None => (None, BTreeMap::new()),
         };
         let own = process::cpu_seconds(std::process::id());
         let mut cpu = BTreeMap::from([("sabacc", own)]);
@@ -66,7 +71,27 @@ impl CostMeter {
             cpu.insert(service, process::cpu_seconds(pid));
         }
         cpu.insert(MACHINE, process::machine_cpu_seconds());
-        Ok(CostReading { cpu, written })
+        Ok(CostReading { cpu, written, tables })
+    }
+
+    /// Returns the costs between two readings by stage and process, an operation each.
+    pub(crate) async fn table(
+        &mut self,
+        before: &CostReading,
+        after: &CostReading,
+        operations: u64,
+    ) -> CostTable {
+        let mut wal = BTreeMap::new();
+        if let (Some(database), Some((was, now))) =
+            (&mut self.database, before.written.zip(after.written))
+        {
+            match database.wal_by_kind(was.wal_bytes, now.wal_bytes).await {
+                Ok(kinds) => wal = kinds,
+                // It takes a superuser and the extension, and the log may have been recycled.
+                Err(error) => tracing::info!(%error, "the write-ahead log cannot be told apart"),
+            }
+        }
+        CostTable::new(before, after, &wal, operations)
     }
 }
 
@@ -110,6 +135,7 @@ mod tests {
         CostReading {
             cpu: cpu.into(),
             written: Some(BytesWritten { wal_bytes: wal, disk_bytes: 8192 }),
+            tables: BTreeMap::new(),
         }
     }
 

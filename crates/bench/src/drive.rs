@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio::task::JoinSet;
 
+use crate::cost_table::CostTable;
 use crate::costs::CostMeter;
 use crate::latency::{Latencies, Percentiles};
 use crate::progress_bar::ProgressBar;
@@ -53,6 +54,8 @@ pub(crate) struct Measurement {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes: Option<f64>,
     pub(crate) disk_bytes: Option<f64>,
+    /// Costs an operation by stage and process.
+    pub(crate) costs: CostTable,
 }
 
 /// Runs the workers for a sample. The first error of a worker ends it.
@@ -90,6 +93,7 @@ pub(crate) async fn run_workers<W: Worker>(
         cpu_seconds: after.cpu_since(&before),
         wal_bytes,
         disk_bytes,
+        costs: meter.table(&before, &after, operations).await,
     })
 }
 

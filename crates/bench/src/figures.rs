@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::cost_table::CostTable;
 use crate::drive::Measurement;
 use crate::latency::Percentiles;
 use crate::repo::RowAverages;
@@ -24,6 +25,8 @@ pub(crate) struct Figure {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_operation: Option<f64>,
     pub(crate) disk_bytes_per_operation: Option<f64>,
+    /// Costs an operation by stage and process.
+    pub(crate) costs: CostTable,
     /// Comparison with PostgreSQL writing the same rows alone.
     pub(crate) floor: Option<Floor>,
     /// Ratio of the rate to each baseline; none without the baseline.
@@ -81,7 +84,8 @@ impl Report {
 
 impl Figure {
     pub(crate) fn new(name: impl Into<String>, clients: u32, driven: Measurement) -> Figure {
-        let Measurement { operations, rate, latency, cpu_seconds, wal_bytes, disk_bytes } = driven;
+        let Measurement { operations, rate, latency, cpu_seconds, .. } = driven;
+        let Measurement { wal_bytes, disk_bytes, costs, .. } = driven;
         Figure {
             name: name.into(),
             clients,
@@ -91,6 +95,7 @@ impl Figure {
             cpu_seconds,
             wal_bytes_per_operation: wal_bytes,
             disk_bytes_per_operation: disk_bytes,
+            costs,
             floor: None,
             ratios: BTreeMap::new(),
             goals: Vec::new(),
@@ -108,6 +113,7 @@ impl Figure {
             cpu_seconds: load.cpu_seconds,
             wal_bytes_per_operation: load.wal_bytes_per_action,
             disk_bytes_per_operation: load.disk_bytes_per_action,
+            costs: load.costs,
             floor: None,
             ratios: BTreeMap::new(),
             goals: Vec::new(),
@@ -198,6 +204,7 @@ impl fmt::Display for Figure {
             format_figure(wal),
             format_figure(disk)
         )?;
+        write!(f, "\n{}", self.costs)?;
         if let Some(Floor { rate, batch, payload_bytes, .. }) = self.floor {
             write!(
                 f,
@@ -268,6 +275,7 @@ mod tests {
             cpu_seconds: BTreeMap::new(),
             wal_bytes_per_operation: None,
             disk_bytes_per_operation: None,
+            costs: CostTable::default(),
             floor: None,
             ratios: BTreeMap::new(),
             goals: goals.iter().copied().cloned().collect(),

@@ -31,6 +31,7 @@
 //! is true if every check passed and every goal was reached. A missed goal does not fail the
 //! command; a failed check does.
 
+mod cost_table;
 mod costs;
 mod drive;
 mod figures;
@@ -43,6 +44,7 @@ mod pgbench;
 mod process;
 mod progress_bar;
 mod repo;
+pub mod start;
 pub mod tables;
 mod wallet_process;
 
@@ -69,6 +71,8 @@ pub enum BenchCommand {
     Log(log::Arguments),
     /// Measure hands at many tables over the public port, and the memory of an idle table.
     Table(tables::Arguments),
+    /// Measure a start behind a long log, with many tables and accounts.
+    Start(start::Arguments),
     /// Serve a wallet for a measurement.
     #[command(hide = true)]
     Wallet,

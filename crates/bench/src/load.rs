@@ -62,10 +62,10 @@ use tokio::time::Instant;
 use crate::{Summary, until_signal};
 pub(crate) use figures::Figures;
 use figures::RunCosts;
-use load_run::LoadRun;
+pub(crate) use load_run::LoadRun;
 use spectators::{SpectatorFigures, Spectators};
 pub use target::{AuditResult, Auditor, LoadTarget};
-pub(crate) use think_time::ThinkTime;
+use think_time::ThinkTime;
 
 /// Options of `sabacc load`.
 #[derive(Args, Clone)]
@@ -123,6 +123,27 @@ pub struct Options {
 pub(crate) const FINISH_TIMEOUT: Duration = Duration::from_secs(180);
 
 impl Options {
+    /// Options of dice at so many tables of a new room, as fast as it goes, without an audit.
+    pub(crate) fn playing(tables: u32, players: u32) -> Options {
+        Options {
+            tables,
+            players,
+            seconds: 1,
+            warm_up: 0,
+            think: ThinkTime::default(),
+            p99: None,
+            overload: false,
+            spectators: 0,
+            game: "dice".to_owned(),
+            server: None,
+            key: None,
+            connections: None,
+            evidence: None,
+            audit: 0,
+            pgbench: 0,
+        }
+    }
+
     fn bot_count(&self) -> u32 {
         self.tables.saturating_mul(self.players)
     }
@@ -169,11 +190,12 @@ pub(crate) async fn measure(target: &LoadTarget<'_>, options: &Options) -> anyho
     let took = clock.elapsed();
     let after = meter.read().await?;
     let latencies = run.take_latencies();
+    let table = meter.table(&before, &after, latencies.count()).await;
     let watched = watched(target, options, &mut run, alone).await?;
     let played = run.finish(target, latencies, FINISH_TIMEOUT).await?;
     pgbench.run().await?;
     let audited = target.audit(&played.tables, options.audit).await?;
-    let costs = RunCosts { before, after };
+    let costs = RunCosts { before, after, table };
     let figures = Figures::new(options, took, &costs, played, audited);
     Ok(figures.with_pgbench(pgbench.mean()).with_spectators(watched))
 }

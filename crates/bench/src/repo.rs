@@ -1,6 +1,8 @@
 //! SQL of measurements: PostgreSQL's counts of written bytes, and the baseline of the same rows
 //! written by PostgreSQL alone.
 
+use std::collections::BTreeMap;
+
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
@@ -21,6 +23,15 @@ pub(crate) struct BytesWritten {
     pub(crate) wal_bytes: u64,
     /// Bytes of the database's files: tables and their indexes.
     pub(crate) disk_bytes: u64,
+}
+
+/// Bytes of a table so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct TableBytes {
+    pub(crate) rows: u64,
+    pub(crate) indexes: u64,
+    /// Content of events and answers to requests in it: what could not be written shorter.
+    pub(crate) content: u64,
 }
 
 /// Averages of a log's rows.
@@ -55,6 +66,68 @@ impl Database {
         .fetch_one(&mut self.connection)
         .await?;
         Ok(BytesWritten { wal_bytes: unsigned(wal), disk_bytes: unsigned(disk) })
+    }
+
+    /// Deletes the snapshots of all services.
+    pub(crate) async fn delete_snapshots(&mut self) -> Result<(), sqlx::Error> {
+        let statements = "DELETE FROM \"table\".snapshots; DELETE FROM wallet.snapshots";
+        sqlx::raw_sql(statements).execute(&mut self.connection).await.map(|_| ())
+    }
+
+    /// Returns the bytes of each table, by schema and name.
+    pub(crate) async fn table_bytes(
+        &mut self,
+    ) -> Result<BTreeMap<String, TableBytes>, sqlx::Error> {
+        let sizes = sqlx::query_as::<_, (String, i64, i64)>(
+            "SELECT nspname || '.' || relname, pg_table_size(c.oid), pg_indexes_size(c.oid) \
+             FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+             WHERE relkind = 'r' AND nspname IN ('dealer', 'table', 'wallet')",
+        )
+        .fetch_all(&mut self.connection)
+        .await?;
+        let mut tables = BTreeMap::new();
+        for (name, rows, indexes) in sizes {
+            let mut bytes =
+                TableBytes { rows: unsigned(rows), indexes: unsigned(indexes), content: 0 };
+            if let Some(schema) = name.strip_suffix(".event_groups") {
+                let content: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
+                    "SELECT coalesce(sum(octet_length(content) \
+                     + coalesce(octet_length(answer), 0)), 0)::bigint \
+                     FROM \"{schema}\".event_groups"
+                )))
+                .fetch_one(&mut self.connection)
+                .await?;
+                bytes.content = unsigned(content);
+            }
+            tables.insert(name, bytes);
+        }
+        Ok(tables)
+    }
+
+    /// Returns the bytes of write-ahead log between two counts of them, by the resource manager
+    /// that wrote them, and those of whole pages apart. Leaves nothing behind in the database.
+    pub(crate) async fn wal_by_kind(
+        &mut self,
+        from: u64,
+        to: u64,
+    ) -> Result<BTreeMap<String, u64>, sqlx::Error> {
+        let position = |bytes: u64| format!("{:X}/{:X}", bytes >> 32, bytes & 0xffff_ffff);
+        let mut transaction = self.connection.begin().await?;
+        sqlx::query("CREATE EXTENSION IF NOT EXISTS pg_walinspect")
+            .execute(&mut *transaction)
+            .await?;
+        let kinds = sqlx::query_as::<_, (String, i64, i64)>(
+            "SELECT \"resource_manager/record_type\", record_size, fpi_size \
+             FROM pg_get_wal_stats($1::pg_lsn, $2::pg_lsn)",
+        )
+        .bind(position(from))
+        .bind(position(to))
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.rollback().await?;
+        let pages = kinds.iter().map(|(_, _, pages)| unsigned(*pages)).sum();
+        let kinds = kinds.into_iter().map(|(kind, records, _)| (kind, unsigned(records)));
+        Ok(kinds.chain([("whole pages".to_owned(), pages)]).filter(|(_, it)| *it > 0).collect())
     }
 
     /// Creates an empty database.

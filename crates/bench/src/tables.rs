@@ -83,21 +83,15 @@ pub async fn run(target: &LoadTarget<'_>, arguments: &Arguments) -> anyhow::Resu
 async fn measure(target: &LoadTarget<'_>, arguments: &Arguments) -> anyhow::Result<Report> {
     let idle = idle_bytes(target, arguments).await?;
     let options = load::Options {
-        evidence: None,
-        tables: arguments.tables,
-        players: arguments.players,
         seconds: arguments.seconds,
         warm_up: (arguments.seconds / 5).min(3),
-        think: load::ThinkTime::default(),
-        p99: None,
-        overload: false,
-        spectators: 0,
         game: arguments.game.clone(),
         server: arguments.server.clone(),
         key: arguments.key.clone(),
         connections: arguments.connections,
         audit: arguments.audit,
         pgbench: arguments.pgbench,
+        ..load::Options::playing(arguments.tables, arguments.players)
     };
     let load = load::measure(target, &options).await?;
     let (pgbench, passed) = (load.pgbench, load.passed);

@@ -6,12 +6,12 @@ mod room;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use bench::{BenchCommand, Summary, ledger, load, log, tables};
+use bench::{BenchCommand, Summary, ledger, load, log, start, tables};
 use chassis::telemetry;
 
 use crate::output;
 use crate::up::telemetry_config;
-use room::LoadedRoom;
+use room::{LastingRoom, LoadedRoom};
 
 /// Runs `sabacc load`. False if an audit or another judged check fails.
 pub(crate) async fn load(
@@ -44,6 +44,7 @@ pub(crate) async fn bench(json: bool, command: BenchCommand) -> anyhow::Result<b
         BenchCommand::Ledger(arguments) => print(json, ledger::run(&arguments)).await,
         BenchCommand::Log(arguments) => print(json, log::run(&arguments)).await,
         BenchCommand::Table(arguments) => print(json, measure_tables(&arguments)).await,
+        BenchCommand::Start(arguments) => print(json, measure_start(&arguments)).await,
     }
 }
 
@@ -55,6 +56,18 @@ async fn measure_tables(arguments: &tables::Arguments) -> anyhow::Result<Summary
     let summary = Box::pin(tables::run(&room.target(None)?, arguments)).await;
     room.close().await?;
     summary
+}
+
+async fn measure_start(arguments: &start::Arguments) -> anyhow::Result<Summary> {
+    let lasting = LastingRoom::create(arguments.streams_per_connection())?;
+    let (room, ..) = lasting.start().await?;
+    let history = Box::pin(start::make_history(&room.target(None)?, arguments)).await;
+    room.close().await?;
+    let history = history?;
+    let with_snapshots = lasting.time_start(&history).await?;
+    lasting.delete_snapshots().await?;
+    let without = lasting.time_start(&history).await?;
+    start::report(history, with_snapshots, without)
 }
 
 /// Prints a measurement; with `json` only its line of JSON. False if a check failed.

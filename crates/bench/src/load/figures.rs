@@ -10,6 +10,7 @@ use super::Options;
 use super::load_run::LoadResult;
 use super::spectators::SpectatorFigures;
 use super::target::AuditResult;
+use crate::cost_table::{CostTable, SignatureCounts};
 use crate::costs::CostReading;
 use crate::figures::ratio;
 use crate::latency::Percentiles;
@@ -45,6 +46,8 @@ pub(crate) struct Figures {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_action: Option<f64>,
     pub(crate) disk_bytes_per_action: Option<f64>,
+    /// Costs an action by stage and process.
+    pub(crate) costs: CostTable,
     /// Transactions per second of `pgbench` on the same PostgreSQL; none if it did not run.
     pub(crate) pgbench: Option<f64>,
     /// Ratio of actions per second to `pgbench`.
@@ -63,6 +66,8 @@ pub(crate) struct Figures {
 pub(crate) struct RunCosts {
     pub(crate) before: CostReading,
     pub(crate) after: CostReading,
+    /// Costs an action.
+    pub(crate) table: CostTable,
 }
 
 impl Figures {
@@ -74,9 +79,10 @@ impl Figures {
         played: LoadResult,
         audit: Option<AuditResult>,
     ) -> Figures {
-        let RunCosts { before, after } = costs;
+        let RunCosts { before, after, table } = costs;
         let (seconds, actions) = (took.as_secs_f64(), played.latencies.count());
         let (wal, disk) = after.written_since(before, actions);
+        let costs = table.clone().with_signatures(signatures(&played, actions), actions);
         let latency_ms = played.latencies.clone().percentiles();
         let mut faults = Vec::new();
         if audit.is_some_and(|audit| audit.passed < audit.hands || !audit.ledger) {
@@ -106,6 +112,7 @@ impl Figures {
             cpu_seconds: after.cpu_since(before),
             wal_bytes_per_action: wal,
             disk_bytes_per_action: disk,
+            costs,
             pgbench: None,
             actions_of_pgbench: None,
             spectators: None,
@@ -114,6 +121,13 @@ impl Figures {
             faults,
         }
     }
+}
+
+/// Counts the signatures of a run: the player's and the receipt of each decision and, without the
+/// commitments' own, two receipts of each contribution; the client verifies all receipts.
+fn signatures(played: &LoadResult, actions: u64) -> SignatureCounts {
+    let receipts = actions + 2 * played.contributions;
+    SignatureCounts { made: actions + receipts, verified: actions + receipts }
 }
 
 /// Returns the faults of the room: bots never withhold entropy, and think for less than the clock
@@ -186,6 +200,7 @@ impl fmt::Display for Figures {
         let (wal, disk) =
             (format_figure(self.wal_bytes_per_action), format_figure(self.disk_bytes_per_action));
         writeln!(f, "bytes an action: write-ahead log {wal}, disk {disk}")?;
+        writeln!(f, "{}", self.costs)?;
         if let Some(pgbench) = self.pgbench {
             let ratio = format_figure(self.actions_of_pgbench);
             writeln!(

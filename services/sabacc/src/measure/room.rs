@@ -6,10 +6,12 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use audit::{Checks, Verdict, hand};
 use bench::load::{AuditResult, Auditor, LoadTarget};
+use bench::start::{self, History, StartTimes};
 use bench::{MeasuredServer, ProgressBar};
 use chassis::auth::TokenIssuer;
 use primitives::TableId;
 use tempfile::TempDir;
+use tokio::time::Instant;
 
 use crate::data_directory::DataDirectory;
 use crate::logs::Logs;
@@ -23,7 +25,7 @@ pub(super) struct LoadedRoom {
     issuer: TokenIssuer,
     folder: Option<DataDirectory>,
     server: MeasuredServer,
-    own_room: Option<(Room, TempDir)>,
+    own_room: Option<(Room, Option<TempDir>)>,
 }
 
 impl LoadedRoom {
@@ -60,25 +62,21 @@ impl LoadedRoom {
     /// that takes `streams` streams and calls on each connection.
     pub(super) async fn start(streams: u32) -> anyhow::Result<LoadedRoom> {
         let dir = bench::temporary_folder()?;
+        let postgres = bench::private_postgres(dir.path());
         let folder = DataDirectory::create(dir.path())?;
-        let options = RoomOptions {
-            folder: folder.clone(),
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            postgres: bench::private_postgres(folder.path()),
-            min_streams: Some(streams),
-            no_player_limits: true,
-            witnesses: Vec::new(),
-            guests: false,
-            time_scale: 1,
-        };
-        let room = Room::start(options, &Progress::quiet()).await?;
+        let room = Room::start(options(&folder, postgres, streams), &Progress::quiet()).await?;
+        Ok(LoadedRoom::of(room, folder, Some(dir)))
+    }
+
+    /// `dir` is removed with the room.
+    fn of(room: Room, folder: DataDirectory, dir: Option<TempDir>) -> LoadedRoom {
         let server = MeasuredServer {
             service: None,
             postgres: Some(room.postgres.admin_url()),
             data: Some(folder.path().to_owned()),
         };
         let (url, issuer) = (room.local_url(), room.issuer.clone());
-        Ok(LoadedRoom { url, issuer, folder: Some(folder), server, own_room: Some((room, dir)) })
+        LoadedRoom { url, issuer, folder: Some(folder), server, own_room: Some((room, dir)) }
     }
 
     /// The room, with the directory in which its bots keep evidence.
@@ -103,9 +101,77 @@ impl LoadedRoom {
     /// Stops a room that was started for the load.
     pub(super) async fn close(self) -> anyhow::Result<()> {
         match self.own_room {
-            Some((room, _dir)) => room.stop().await,
+            Some((room, dir)) => {
+                let stopped = room.stop().await;
+                drop(dir);
+                stopped
+            }
             None => Ok(()),
         }
+    }
+}
+
+/// Options of a new room without limits, that takes `streams` streams and calls on each connection.
+fn options(
+    folder: &DataDirectory,
+    postgres: postgres_launcher::Options,
+    streams: u32,
+) -> RoomOptions {
+    RoomOptions {
+        folder: folder.clone(),
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        postgres,
+        min_streams: Some(streams),
+        no_player_limits: true,
+        witnesses: Vec::new(),
+        guests: false,
+        time_scale: 1,
+    }
+}
+
+/// Temporary folder of a room that is stopped and started again.
+pub(super) struct LastingRoom {
+    folder: DataDirectory,
+    streams: u32,
+    _dir: TempDir,
+}
+
+impl LastingRoom {
+    /// Creates the folder of a room that takes `streams` streams and calls on each connection.
+    pub(super) fn create(streams: u32) -> anyhow::Result<LastingRoom> {
+        let dir = bench::temporary_folder()?;
+        Ok(LastingRoom { folder: DataDirectory::create(dir.path())?, streams, _dir: dir })
+    }
+
+    fn postgres(&self) -> postgres_launcher::Options {
+        let mut postgres = bench::private_postgres(self.folder.path());
+        postgres.ephemeral = false;
+        postgres
+    }
+
+    /// Starts the room. Returns the instants of the first step and of the last.
+    pub(super) async fn start(&self) -> anyhow::Result<(LoadedRoom, Instant, Instant)> {
+        let began = Instant::now();
+        let options = options(&self.folder, self.postgres(), self.streams);
+        let room = Room::start(options, &Progress::quiet()).await?;
+        let served = Instant::now();
+        Ok((LoadedRoom::of(room, self.folder.clone(), None), began, served))
+    }
+
+    /// Starts the room, measures until its tables answer, and stops it.
+    pub(super) async fn time_start(&self, history: &History) -> anyhow::Result<StartTimes> {
+        let (room, began, served) = self.start().await?;
+        let times = start::time_start(&room.target(None)?, history, began, served).await;
+        room.close().await?;
+        times
+    }
+
+    /// Deletes the snapshots of the stopped room.
+    pub(super) async fn delete_snapshots(&self) -> anyhow::Result<()> {
+        let postgres = postgres_launcher::obtain(&self.postgres()).await?;
+        let deleted = start::delete_snapshots(&postgres.admin_url()).await;
+        postgres.stop().await?;
+        deleted
     }
 }
 
