@@ -46,6 +46,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::command::RequestContent;
 use crate::repo::Repo;
 use crate::wallet::{
     Outcome, Query, QueueLimits, Queues, RequestBatch, SendReply, Tables, Wallet, WalletError,
@@ -398,16 +399,23 @@ impl Owner {
 
     fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, KnownRequest>) {
         self.expire();
-        let mut deciding = self.start_group();
-        let answers = asks.into_iter().map(|ask| {
-            let RequestBatch { requests, author: by, reply: to, stored_answers: _, permits: room } =
-                ask;
-            let outcomes = deciding.decide_all(requests, &by, before);
-            PendingReply { reply: to, outcomes, permits: room }
-        });
-        let answers = answers.collect();
-        let decided = deciding.finish();
-        self.send(decided, answers);
+        let most = self.limits.max_group;
+        let mut asks = asks.into_iter().peekable();
+        while asks.peek().is_some() {
+            let mut deciding = self.start_group();
+            let (mut answers, mut opened) = (Vec::new(), 0);
+            // A command that opens accounts writes an event for each: many at once need many commits.
+            while let Some(ask) =
+                asks.next_if(|ask| answers.is_empty() || opened + opened_accounts(ask) <= most)
+            {
+                opened += opened_accounts(&ask);
+                let RequestBatch { requests, author: by, reply: to, permits: room, .. } = ask;
+                let outcomes = deciding.decide_all(requests, &by, before);
+                answers.push(PendingReply { reply: to, outcomes, permits: room });
+            }
+            let decided = deciding.finish();
+            self.send(decided, answers);
+        }
     }
 
     /// Ends the holds whose time is over, in as many groups as needed.
@@ -430,6 +438,17 @@ impl Owner {
         *at = (*at).max((self.dependencies.clock)());
         GroupBuilder::new(ledger, open, *next, *at, &self.quotas)
     }
+}
+
+/// Number of accounts that commands may open.
+fn opened_accounts(ask: &RequestBatch) -> usize {
+    let of = |content: &RequestContent| match content {
+        RequestContent::OpenAccounts(players) => players.len(),
+        RequestContent::Command(_)
+        | RequestContent::SetLimits { .. }
+        | RequestContent::ClockStepped(_) => 0,
+    };
+    ask.requests.iter().map(|named| of(&named.request.content)).sum()
 }
 
 /// Number of commands that these answers are for.

@@ -5,12 +5,14 @@ use std::time::Duration;
 use chassis::auth::Role;
 use eventlog::PgStore;
 use ledger::Account;
+use primitives::PlayerId;
 use prost_types::Timestamp;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::settlement_service_server::SettlementService as _;
 use proto::wallet::v1::wallet_service_server::WalletService as _;
 use sabacc_wallet::api::Api;
+use sabacc_wallet::command::{Request, RequestContent};
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt as _;
 
@@ -387,4 +389,23 @@ async fn many_accounts_are_opened_at_once() {
     let twice = api.open_accounts(by(OPERATOR, twice)).await;
     check(twice, Code::InvalidArgument, ErrorReason::BadField, None);
     harness.is_sound().await;
+}
+
+/// Many commands that open a thousand accounts each fill more than one commit.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_that_open_many_accounts_take_more_commits_than_one() {
+    let harness = Harness::open(std::sync::Arc::default()).await;
+    let request = |n: u8| {
+        let players = (0..1000_u16).map(|index| {
+            let mut bytes = [n; 16];
+            bytes[..2].copy_from_slice(&index.to_be_bytes());
+            PlayerId(bytes)
+        });
+        let content = RequestContent::OpenAccounts(players.collect());
+        Request { id: id(u64::from(n)), content, linked: false }
+    };
+    let [one, two, three] = [1, 2, 3].map(|n| harness.execute(request(n)));
+    let (one, two, three) = tokio::join!(one, two, three);
+    assert!(one.is_ok() && two.is_ok() && three.is_ok(), "{one:?} {two:?} {three:?}");
+    assert_eq!(harness.size().await, 3000);
 }
