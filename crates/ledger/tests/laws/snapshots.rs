@@ -2,8 +2,13 @@
 
 use ledger::{
     Account, AccountDetails, AccountState, Amount, Hold, InvariantViolation, Ledger, PendingHold,
+    snapshot,
 };
 use primitives::{Credits, HoldId, PlayerId, TableId, UnixMicros};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+
+use crate::{Harness, any_steps};
 
 /// A leaf of the tree has room for 11 accounts. Filled in the order of their names, its worst case,
 /// it keeps 6, and one more moves to the node above: 7 accounts a leaf. In the same way an inner
@@ -111,4 +116,51 @@ fn an_unsound_snapshot_is_refused() {
         &all,
         InvariantViolation::HeldMismatch { account: SEAT, held: Credits::of(7), sum: 0 },
     );
+}
+
+/// Released snapshot of a wallet.
+const RELEASED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/snapshots/wallet-1.bin");
+
+/// Whether a ledger has something of nearly everything that a snapshot has a place for.
+fn has_everything(ledger: &Ledger) -> bool {
+    let has = |wanted: fn(&AccountDetails) -> bool| {
+        ledger.accounts().any(|(_, state)| state.details.as_deref().is_some_and(wanted))
+    };
+    let played = |(account, _): (&Account, &AccountState)| {
+        account.player().is_some_and(|player| ledger.play_history(player).is_some())
+    };
+    ledger.holds().len() > 0
+        && ledger.adjustments().len() > 0
+        && ledger.accounts().any(played)
+        && has(|details| details.frozen)
+        && has(|details| details.exclusion.is_some())
+        && has(|details| details.own_limits.is_some())
+        && has(|details| details.operator_limits.is_some())
+}
+
+/// The form of a snapshot never changes: each start that folds over an event that names one writes it
+/// anew and compares the hashes. `SABACC_WRITE_SNAPSHOTS=1` makes the released one if there is none.
+/// ARCHITECTURE.md §2.10.
+#[test]
+fn a_released_snapshot_is_read_and_written_as_it_was() {
+    #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+    let makes_missing = std::env::var_os("SABACC_WRITE_SNAPSHOTS").is_some();
+    if makes_missing && !std::fs::exists(RELEASED).unwrap() {
+        let mut runner = TestRunner::deterministic();
+        let ledgers = std::iter::repeat_with(|| {
+            let mut owner = Harness::new();
+            let steps = any_steps(400).new_tree(&mut runner).unwrap().current();
+            steps.into_iter().find_map(|(pause, command)| {
+                owner.decide_and_apply(pause, command);
+                has_everything(&owner.ledger).then(|| owner.ledger.clone())
+            })
+        });
+        let whole = ledgers.take(2000).flatten().next().unwrap();
+        std::fs::write(RELEASED, snapshot::write(&whole)).unwrap();
+    }
+    let stored = std::fs::read(RELEASED).unwrap();
+    let ledger = snapshot::read(&stored).unwrap();
+    assert!(has_everything(&ledger));
+    assert!(snapshot::write(&ledger) == stored);
 }
