@@ -96,7 +96,7 @@ pub async fn run(
     let watched = [("table", table_url), ("wallet", wallet_url)];
     channel::watch_peers(watched, peers.tls.as_ref(), &health)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let revocations = follow_revocations(&config, table_url, &clock, &drain)?;
+    let revocations = follow_revocations(&config, table_url, &clock, &health, &drain)?;
     // Whoever asks first which program runs need not wait for its file to be read.
     drop(tokio::task::spawn_blocking(chassis::build::running));
     let meter = Meter::new(clock.now());
@@ -149,12 +149,14 @@ fn follow_revocations(
     config: &ServiceConfig,
     table: &http::Uri,
     clock: &Arc<dyn Clock>,
+    health: &Health,
     drain: &Drain,
 ) -> Result<Revocations, transport::ChannelError> {
     let revocations = Revocations::new(Arc::clone(clock));
     if let Some(token) = audits::own_token(config) {
         let table = revocations::client(table, config, token)?;
-        let followed = revocations::follow(table, revocations.clone());
+        let ready = health.condition("revocations", "they are not received yet");
+        let followed = revocations::follow(table, revocations.clone(), ready);
         tokio::spawn(drain.stopping().clone().run_until_cancelled_owned(followed));
     }
     Ok(revocations)

@@ -10,6 +10,7 @@ use std::time::Duration;
 use chassis::auth::{Revocation, Revocations, RevokedTokens, ServiceToken};
 use chassis::channel::{self, CredentialInterceptor, PeerChannel};
 use chassis::config::ServiceConfig;
+use chassis::serve::Condition;
 use proto::table::v1 as pb;
 use proto::table::v1::revocation_service_client::RevocationServiceClient;
 use tokio::time::Instant;
@@ -22,8 +23,9 @@ use wire::time::instant;
 const MAX_SILENCE: Duration = Duration::from_secs(12);
 /// Silence that is worth a warning. A table service that starts is silent for a while.
 const QUIET: Duration = Duration::from_secs(15);
-/// Pause before a broken stream is opened again.
+/// Pause before a broken stream is opened again, and before one that never was.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
+const FIRST_RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Client of the table's revocations, in this gateway's own name.
 ///
@@ -39,31 +41,56 @@ pub(crate) fn client(
     Ok(RevocationServiceClient::new(channel))
 }
 
-/// Follows the revocations for ever.
+/// What is received of the stream.
+struct Received {
+    revocations: Revocations,
+    /// Time at which the stream was known to be whole last.
+    at: Instant,
+    /// Whether it ever was. A gateway is not ready before that, nor before [`QUIET`] has passed: who
+    /// sees it ready may be a guest.
+    ever: bool,
+    ready: Condition,
+}
+
+impl Received {
+    fn is_whole(&mut self) {
+        self.revocations.note_current();
+        self.ready.set_met();
+        (self.at, self.ever) = (Instant::now(), true);
+    }
+}
+
+/// Follows the revocations for ever. The condition `ready` is met once they were received, or are not
+/// for long.
 pub(crate) async fn follow(
     mut table: RevocationServiceClient<PeerChannel>,
     revocations: Revocations,
+    ready: Condition,
 ) {
-    let mut received_at = Instant::now();
+    let mut received = Received { revocations, at: Instant::now(), ever: false, ready };
     loop {
-        let followed = follow_once(&mut table, &revocations, &mut received_at).await;
+        let followed = follow_once(&mut table, &mut received).await;
+        let is_quiet = received.at.elapsed() >= QUIET;
+        if is_quiet {
+            received.ready.set_met();
+        }
         match followed {
-            Err(status) if received_at.elapsed() >= QUIET => tracing::warn!(
+            Err(status) if is_quiet => tracing::warn!(
                 runbook = "deploy/README.md, A service does not answer",
                 %status,
                 "revocations of tokens are not heard: soon no guest is let in"
             ),
             Ok(()) | Err(_) => tracing::debug!("revocations of tokens are followed anew"),
         }
-        tokio::time::sleep(RETRY_PAUSE).await;
+        let starts = !received.ever && !is_quiet;
+        tokio::time::sleep(if starts { FIRST_RETRY_PAUSE } else { RETRY_PAUSE }).await;
     }
 }
 
 /// Follows one stream to its end.
 async fn follow_once(
     table: &mut RevocationServiceClient<PeerChannel>,
-    revocations: &Revocations,
-    received_at: &mut Instant,
+    received: &mut Received,
 ) -> Result<(), Status> {
     let silent = |_| Status::from(unavailable("the table service has said nothing for too long"));
     let request = pb::FollowRevocationsRequest {};
@@ -75,11 +102,10 @@ async fn follow_once(
             return Ok(());
         };
         if !new.is_empty() {
-            revocations.add(new.into_iter().filter_map(parse));
+            received.revocations.add(new.into_iter().filter_map(parse));
         }
         if !more {
-            revocations.note_current();
-            *received_at = Instant::now();
+            received.is_whole();
         }
     }
 }

@@ -4,14 +4,19 @@ use std::time::Duration;
 
 use http::Request;
 use http_body_util::{BodyExt as _, Limited};
+use tokio::time::Instant;
 use tonic::body::Body;
 use tower::{Service as _, ServiceExt as _};
 
 use super::PeerChannel;
 use crate::serve::Condition;
 
-/// Time between two checks of a peer.
+/// Time between two checks of a peer that is ready, or has not been for long.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two checks of a peer that is starting, and time from which on it no longer counts as
+/// that.
+const STARTING_INTERVAL: Duration = Duration::from_millis(50);
+const STARTING: Duration = Duration::from_secs(30);
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of an answer that are read.
 const MAX_BODY_BYTES: usize = 4096;
@@ -53,8 +58,18 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 
 /// Keeps a condition up to date by checking a peer, for ever.
 pub(super) async fn watch_ready(channel: PeerChannel, condition: Condition) {
+    let mut last_ready = Instant::now();
     loop {
-        condition.set(is_ready(&channel).await.err().as_deref());
-        tokio::time::sleep(POLL_INTERVAL).await;
+        let unmet = is_ready(&channel).await.err();
+        condition.set(unmet.as_deref());
+        let pause = match unmet {
+            Some(_) if last_ready.elapsed() < STARTING => STARTING_INTERVAL,
+            Some(_) => POLL_INTERVAL,
+            None => {
+                last_ready = Instant::now();
+                POLL_INTERVAL
+            }
+        };
+        tokio::time::sleep(pause).await;
     }
 }
