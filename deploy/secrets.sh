@@ -75,6 +75,9 @@ done
 for log in dealer table_log wallet_log; do
   signing_pair "$log"
   hand_over "$log.pem"
+  # Keys that signed before, each behind a line `until SIZE`; normally none.
+  [ -f "${log}_previous" ] || : >"${log}_previous"
+  hand_over "${log}_previous"
 done
 password seed_key 32
 # Keys that seeds were sealed under before, one a line; normally none.

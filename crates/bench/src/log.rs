@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
-use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, PoolSizes, Request, StreamId};
+use eventlog::{
+    Authenticator, Entry, Limits, Log, NewEvent, Options, PgStore, PoolSizes, Request, StreamId,
+};
 use notary::{Dependencies, Notary};
 use system::clock::{Clock as _, SystemClock};
 use system::entropy::{self, SystemEntropy};
@@ -113,7 +115,7 @@ fn last_seconds(seconds: u64, measured: u64) -> Sample {
 /// Starts a notary with a random key.
 fn start_notary(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
     let key = SigningKey::from_bytes(&entropy::bytes(&SystemEntropy));
-    let identity = LogIdentity { origin: "bench.local/log".into(), key };
+    let identity = LogIdentity { origin: "bench.local/log".into(), key, previous: Vec::new() };
     let notary = Notary::new(Dependencies {
         store,
         log: LOG.into(),
@@ -134,7 +136,11 @@ fn options() -> Options {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || clock.now()),
-        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
+        authenticator: Authenticator::new(
+            &[7; 32],
+            LOG,
+            Arc::new(|| system::entropy::bytes(&SystemEntropy)),
+        ),
         limits: Limits::default(),
     }
 }

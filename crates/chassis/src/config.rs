@@ -17,7 +17,7 @@ mod source;
 
 pub use archives::{ArchiveConfig, ArchiveLocation, BucketAccess};
 pub use base::{AuthConfig, Peers, Service, ServiceConfig, caller_tls};
-pub use log::{LogIdentity, LogWitnesses};
+pub use log::{LogIdentity, LogWitnesses, PreviousLogKey};
 pub use problem::{ConfigError, Problem};
 pub use settings::Settings;
 pub use source::Source;

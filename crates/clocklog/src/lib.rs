@@ -72,7 +72,8 @@ pub async fn append(log: &Log, service: &str, Noticed { step, id }: Noticed) -> 
         trace: [0; 16],
     };
     match log.append(entry).await {
-        Ok(_) | Err(AppendError::Duplicate { .. }) => true,
+        Ok(_) => true,
+        Err(AppendError::Duplicate { stored }) => stored.tag.is_some(),
         Err(
             error @ (AppendError::Clock(_)
             | AppendError::QueueFull

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clocklog::Noticed;
-use eventlog::{Fault, Limits, Log, MemStore, Options, Position, Store, StreamId, UnixMicros};
+use eventlog::{
+    Authenticator, Fault, Limits, Log, MemStore, Options, Position, Store, StreamId, UnixMicros,
+};
 use system::clock::{Clock as _, ManualClock};
 use wire::clock::{Step, parse};
 
@@ -82,7 +84,7 @@ async fn open(store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Log {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || time.now()),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: Limits { store_timeout: Duration::ZERO, ..Limits::default() },
     };
     Log::open(Arc::<MemStore>::clone(store) as Arc<dyn Store>, options).await.expect("it is free")

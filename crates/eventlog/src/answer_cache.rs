@@ -60,8 +60,8 @@ impl AnswerCache {
     pub(crate) fn put(&mut self, stored: &AnsweredRequest, now: UnixMicros) {
         match stored.key.kind() {
             Kind::Timed(at) if at > horizon(now) => {}
-            Kind::Timed(_) => self.timed.put(stored),
-            Kind::Derived => self.derived.put(stored),
+            Kind::Timed(_) => self.timed.put(stored.key, Some(stored)),
+            Kind::Derived => self.derived.put(stored.key, Some(stored)),
             Kind::Other => {}
         }
     }
@@ -88,7 +88,9 @@ fn horizon(now: UnixMicros) -> UnixMicros {
 
 /// Cache of the greatest keys of one kind.
 pub(crate) struct GreatestKeys {
-    by_key: BTreeMap<RequestKey, AnsweredRequest>,
+    /// `None` for a key that was answered before the log was opened: the store is asked for the
+    /// answer, which is compared with its event.
+    by_key: BTreeMap<RequestKey, Option<AnsweredRequest>>,
     /// Greatest key that was dropped, or whose answer the store has removed.
     floor: Option<RequestKey>,
     capacity: usize,
@@ -101,17 +103,18 @@ impl GreatestKeys {
 
     fn lookup(&self, key: RequestKey) -> RequestLookup {
         match self.by_key.get(&key) {
-            Some(stored) => RequestLookup::Answered(stored.clone()),
+            Some(Some(stored)) => RequestLookup::Answered(stored.clone()),
+            Some(None) => RequestLookup::Unknown,
             None if self.floor.is_none_or(|floor| floor < key) => RequestLookup::Fresh,
             None => RequestLookup::Unknown,
         }
     }
 
-    pub(crate) fn put(&mut self, stored: &AnsweredRequest) {
-        if self.floor.is_some_and(|floor| stored.key <= floor) {
+    pub(crate) fn put(&mut self, key: RequestKey, stored: Option<&AnsweredRequest>) {
+        if self.floor.is_some_and(|floor| key <= floor) {
             return;
         }
-        self.by_key.insert(stored.key, stored.clone());
+        self.by_key.insert(key, stored.cloned());
         if self.by_key.len() > self.capacity {
             let dropped = self.by_key.pop_first().map(|(least, _)| least);
             // What is cached may lie below what the store has removed.
@@ -147,7 +150,7 @@ mod tests {
     }
 
     fn stored(key: RequestKey) -> AnsweredRequest {
-        AnsweredRequest { key, digest: [1; 32], first: Position(1), answer: vec![1].into() }
+        AnsweredRequest { key, tag: Some([1; 16]), first: Position(1), answer: vec![1].into() }
     }
 
     fn known(answered: &AnswerCache) -> [RequestLookup; 6] {
@@ -190,6 +193,15 @@ mod tests {
             assert_eq!(answered.lookup(key(forgotten), at(NOW)), RequestLookup::Unknown);
         }
         assert_eq!(answered.lookup(key(9), at(NOW)), RequestLookup::Fresh);
+    }
+
+    #[test]
+    fn the_answer_to_a_loaded_key_is_asked_for() {
+        let mut answered = AnswerCache::new(2);
+        answered.timed.put(key(1), None);
+        assert_eq!(answered.lookup(key(1), at(NOW)), RequestLookup::Unknown);
+        answered.put(&stored(key(1)), at(NOW));
+        assert_eq!(answered.lookup(key(1), at(NOW)), RequestLookup::Answered(stored(key(1))));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use eventlog_core::{NewEvent, Position, Version};
 use primitives::{RequestId, UnixMicros};
 
+use crate::authenticator::{AnswerTag, Authenticator};
 use crate::key::RequestKey;
 
 /// Command that an entry answers, so that a repeat is recognised and gets the same answer.
@@ -59,17 +60,19 @@ impl Entry {
 #[derive(Clone, PartialEq, Eq)]
 pub struct AnsweredRequest {
     pub key: RequestKey,
-    /// SHA-256 of the content of the first command.
-    pub digest: [u8; 32],
+    /// Tag over the command's content and the answer. `None` where the log has no event of this
+    /// request: no owner has written the answer, and no repeat gets it.
+    pub tag: Option<AnswerTag>,
     /// Position of the first event that the command caused.
     pub first: Position,
     pub answer: Bytes,
 }
 
 impl AnsweredRequest {
+    /// Finding about a command whose content has this SHA-256.
     #[must_use]
-    pub fn recall(self, digest: [u8; 32]) -> Recall {
-        if self.digest == digest {
+    pub fn recall(self, digest: &[u8; 32], authenticator: &Authenticator) -> Recall {
+        if authenticator.answers(&self, digest) {
             Recall::Repeated { answer: self.answer, first: self.first }
         } else {
             Recall::IdReused
@@ -86,10 +89,11 @@ pub enum KnownRequest {
 }
 
 impl KnownRequest {
+    /// Finding about a command whose content has this SHA-256.
     #[must_use]
-    pub fn recall(self, digest: [u8; 32]) -> Recall {
+    pub fn recall(self, digest: &[u8; 32], authenticator: &Authenticator) -> Recall {
         match self {
-            KnownRequest::Answered(stored) => stored.recall(digest),
+            KnownRequest::Answered(stored) => stored.recall(digest, authenticator),
             KnownRequest::TooOld => Recall::TooOld,
         }
     }

@@ -11,7 +11,8 @@
 //! - `log` is the owner's handle, `open` takes a log, `standby` waits for one, `queue` holds
 //!   waiting callers, `writer` is the one task that writes, `batch` the pure part of a commit,
 //!   `stream_heads` caches the ends of streams, `answer_cache` caches answered requests, `key`
-//!   makes their keys, `derive` digests and derived ids, `subscription` follows commits. `group` is
+//!   makes their keys, `derive` digests and derived ids, `authenticator` marks what an owner writes and
+//!   `authenticated_store` reads nothing else, `subscription` follows commits. `group` is
 //!   for an engine that decides ahead of its log.
 //! - [`archive`] moves old events into files, and reads them there for others. [`CheckpointStore`] keeps tiles and signed
 //!   checkpoints.
@@ -22,6 +23,8 @@
 
 mod answer_cache;
 pub mod archive;
+mod authenticated_store;
+mod authenticator;
 mod batch;
 mod checkpoint_store;
 mod derive;
@@ -43,6 +46,7 @@ mod subscription;
 mod writer;
 
 pub use answer_cache::RequestLookup;
+pub use authenticator::{AnswerTag, Authenticator, Nonces, PreviousSecret};
 pub use checkpoint_store::{
     CheckpointStore, FullTile, SignedCheckpoint, TILE_BYTES, TileCoordinates,
 };
@@ -53,7 +57,7 @@ pub use eventlog_core::record;
 pub use eventlog_core::{Event, NewEvent, Position, Version};
 pub use group::{Group, PipelinedCtes, ProjectionRows};
 pub use key::RequestKey;
-pub use log::{Clock, Health, Limits, Log, Options, Salts};
+pub use log::{Clock, Health, Limits, Log, Options};
 pub use mem::{Fault, MemStore};
 pub use pages::Pages;
 pub use pg::{

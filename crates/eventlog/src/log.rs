@@ -7,7 +7,6 @@ use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use eventlog_core::record::SALT_LEN;
 use eventlog_core::{Event, Position, Version};
 use futures_util::Stream;
 use primitives::{StreamId, UnixMicros};
@@ -19,6 +18,8 @@ use tracing::{Instrument as _, Span};
 
 use crate::answer_cache::{AnswerCache, RequestLookup};
 use crate::archive::MountedArchives;
+use crate::authenticated_store::AuthenticatedStore;
+use crate::authenticator::Authenticator;
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::event::{Entry, KnownRequest, Recall, Receipt, TreeHead};
 use crate::group::Group;
@@ -37,9 +38,6 @@ const EVENT_OVERHEAD_BYTES: usize = 128;
 /// Source of the current time.
 pub type Clock = Arc<dyn Fn() -> UnixMicros + Send + Sync>;
 
-/// Source of the salts of payloads: 16 bytes that nobody can foresee, fresh for each event.
-pub type Salts = Arc<dyn Fn() -> [u8; SALT_LEN] + Send + Sync>;
-
 /// Options of opening a log.
 #[derive(Clone)]
 pub struct Options {
@@ -55,7 +53,7 @@ pub struct Options {
     /// its next write.
     pub take_over: bool,
     pub clock: Clock,
-    pub salts: Salts,
+    pub authenticator: Authenticator,
     pub limits: Limits,
 }
 
@@ -132,6 +130,7 @@ pub struct Log {
     queue_permits: Arc<Semaphore>,
     limits: Limits,
     clock: Clock,
+    authenticator: Authenticator,
     head: watch::Receiver<TreeHead>,
     health: watch::Receiver<Health>,
     /// Cache of answered requests, filled by the writer.
@@ -146,9 +145,12 @@ pub struct Log {
 }
 
 impl Log {
-    /// Takes the log and reads its end. Waits for the lease of a silent owner to end; an owner that
+    /// Takes the log and reads its end. This and all that is read by the handle, but for archives, gives
+    /// an error for an event that no owner of the log has written. Waits for the lease of a silent owner to end; an owner that
     /// renews its lease gives [`OpenError::Held`].
     pub async fn open(store: Arc<dyn Store>, options: Options) -> Result<Log, OpenError> {
+        let authenticator = options.authenticator.clone();
+        let store: Arc<dyn Store> = Arc::new(AuthenticatedStore::new(store, authenticator.clone()));
         let opened = open(&*store, &options).await?;
         let limits = options.limits.clone();
         let (head, committed) = watch::channel(TreeHead {
@@ -176,6 +178,7 @@ impl Log {
             max_silence: options.lease * 4 / 5,
             stopped: stopped.clone(),
             clock: Arc::clone(&options.clock),
+            authenticator,
             limits,
         };
         let writer = Writer {
@@ -305,7 +308,13 @@ impl Log {
     /// store only if the cache cannot tell.
     pub async fn recall(&self, key: RequestKey, digest: [u8; 32]) -> Result<Recall, ReadError> {
         let known = self.recall_many(&[key]).await?.remove(&key);
-        Ok(known.map_or(Recall::Fresh, |known| known.recall(digest)))
+        Ok(known.map_or(Recall::Fresh, |known| known.recall(&digest, &self.authenticator)))
+    }
+
+    /// Judge of the tags of answers.
+    #[must_use]
+    pub const fn authenticator(&self) -> &Authenticator {
+        &self.authenticator
     }
 
     /// Finds those of `keys` that are not new. Asks the store only for those that the cache cannot

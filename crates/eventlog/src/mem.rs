@@ -442,17 +442,17 @@ impl Store for MemStore {
         Ok(None)
     }
 
-    async fn latest_requests(
+    async fn latest_keys(
         &self,
         log: &str,
         below: Option<RequestKey>,
         limit: usize,
-    ) -> Result<Vec<AnsweredRequest>, StoreError> {
+    ) -> Result<Vec<RequestKey>, StoreError> {
         let state = self.state_if_up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         let end = below.map_or(Bound::Unbounded, Bound::Excluded);
         let below = kept.requests.range((Bound::Unbounded, end));
-        Ok(below.rev().take(limit).map(|(_, stored)| stored.clone()).collect())
+        Ok(below.rev().take(limit).map(|(key, _)| *key).collect())
     }
 
     async fn read(

@@ -14,12 +14,14 @@
 //!
 //! Specification: ARCHITECTURE.md §2.4.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog_core::Position;
+use eventlog_core::record::chain_hash;
+use eventlog_core::{Position, Version};
 use merkle::Tree;
-use primitives::UnixMicros;
+use primitives::{StreamId, UnixMicros};
 use tokio::time::{Instant, sleep};
 
 use crate::answer_cache::AnswerCache;
@@ -179,6 +181,8 @@ fn not_before_cut(cut: &Tree, tree: Tree) -> Tree {
 async fn grow_tree(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, OpenError> {
     let log = &lease.options.name;
     let corrupt = |what: String| OpenError::Corrupt { log: log.clone(), what: what.into() };
+    // Events that were given back and put in the place of others are found by the chain of a stream.
+    let mut heads: BTreeMap<StreamId, (Version, [u8; 32])> = BTreeMap::new();
     while tree.size() < size {
         let missing = usize::try_from(size - tree.size()).unwrap_or(PAGE);
         let page = lease
@@ -193,14 +197,23 @@ async fn grow_tree(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<T
             if event.position.0 != tree.size() {
                 return Err(corrupt(format!("no event at position {}", tree.size())));
             }
-            tree.push(&event.record());
+            let record = event.record();
+            let next = (event.version, chain_hash(&record));
+            if let Some((Version(before), hash)) = heads.insert(event.stream, next)
+                && (event.version.0, event.previous) != (before + 1, hash)
+            {
+                let what =
+                    format!("the event at position {} does not follow its stream", tree.size());
+                return Err(corrupt(what));
+            }
+            tree.push(&record);
         }
         lease.renew_in_time().await?;
     }
     Ok(tree)
 }
 
-/// Loads the newest answered requests into the cache.
+/// Loads the keys of the newest answered requests into the cache.
 async fn load_answer_cache(lease: &mut Lease<'_>) -> Result<AnswerCache, OpenError> {
     let log = &lease.options.name;
     let mut answered = AnswerCache::new(lease.options.limits.cached_requests);
@@ -209,13 +222,13 @@ async fn load_answer_cache(lease: &mut Lease<'_>) -> Result<AnswerCache, OpenErr
         while !range.is_full() {
             let page = lease
                 .store
-                .latest_requests(log, Some(below), REQUESTS_PAGE)
+                .latest_keys(log, Some(below), REQUESTS_PAGE)
                 .await
                 .map_err(|error| OpenError::from_store(log, error))?;
-            let of_it = page.iter().take_while(|stored| stored.key >= keys.start);
-            let kept = of_it.map(|stored| range.put(stored)).count();
+            let of_it = page.iter().take_while(|key| **key >= keys.start);
+            let kept = of_it.map(|key| range.put(*key, None)).count();
             let Some(least) = page.last().filter(|_| kept == REQUESTS_PAGE) else { break };
-            below = least.key;
+            below = *least;
             lease.renew_in_time().await?;
         }
     }

@@ -362,13 +362,13 @@ impl Store for PgStore {
         read_with_retry(pool, || sql::forgotten(pool, log)).await
     }
 
-    async fn latest_requests(
+    async fn latest_keys(
         &self,
         log: &str,
         below: Option<RequestKey>,
         limit: usize,
-    ) -> Result<Vec<AnsweredRequest>, StoreError> {
-        self.read_with(|| sql::latest_requests(&self.readers, log, below, limit)).await
+    ) -> Result<Vec<RequestKey>, StoreError> {
+        self.read_with(|| sql::latest_keys(&self.readers, log, below, limit)).await
     }
 
     async fn read(

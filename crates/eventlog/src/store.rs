@@ -86,14 +86,14 @@ pub trait Store: Send + Sync {
     /// It never becomes smaller.
     async fn forgotten(&self, log: &str) -> Result<Option<RequestKey>, StoreError>;
 
-    /// Answered requests with the greatest keys (below `below`, if given), the greatest first, at
-    /// most `limit`.
-    async fn latest_requests(
+    /// Greatest keys of answered requests (below `below`, if given), the greatest first, at most
+    /// `limit`.
+    async fn latest_keys(
         &self,
         log: &str,
         below: Option<RequestKey>,
         limit: usize,
-    ) -> Result<Vec<AnsweredRequest>, StoreError>;
+    ) -> Result<Vec<RequestKey>, StoreError>;
 
     /// Events from a position on, in order, at most `limit`, and none behind [`READ_BYTES`] of
     /// payloads.

@@ -52,6 +52,7 @@ use pipeline::MIN_PIPELINED_ENTRIES;
 
 mod clock_alarm;
 mod cpu_headroom;
+mod damaged;
 mod in_doubt;
 mod in_flight;
 mod lease;
@@ -294,11 +295,15 @@ impl Writer {
         };
         let heads = match self.heads_of(&batch, give_up).await {
             Ok(heads) => heads,
+            Err(error @ StoreError::Corrupt(_)) => {
+                let rest = self.refuse_damaged(batch, error, give_up).await?;
+                return Box::pin(self.stamp_and_send(rest, give_up)).await;
+            }
             Err(error) => return self.refuse_batch(batch, error).map(|()| None),
         };
         let recorded_at = self.recorded_at.max(now);
-        let salts = &self.options.salts;
-        let start = BatchStart { tree: &self.tree, recorded_at, salts, heads };
+        let authenticator = &self.options.authenticator;
+        let start = BatchStart { tree: &self.tree, recorded_at, authenticator, heads };
         let stamped = stamp(batch.iter().flat_map(QueuedAppend::entries), start);
         Ok(Some(self.send(batch, stamped, None)))
     }

@@ -16,7 +16,9 @@ use chassis::http_client::HttpClient;
 use chassis::limits::Limits;
 use chassis::serve::{self, Health, Server};
 use ed25519_dalek::SigningKey;
-use eventlog::{Entry, Log, NewEvent, Options, PgStore, PoolSizes, StreamId, UnixMicros};
+use eventlog::{
+    Authenticator, Entry, Log, NewEvent, Options, PgStore, PoolSizes, StreamId, UnixMicros,
+};
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
@@ -45,6 +47,7 @@ async fn main() -> anyhow::Result<()> {
         // padding; an origin of this length keeps the changed bytes clear of padding.
         origin: "sabacc.example/room/table".into(),
         key: SigningKey::from_bytes(&[1; 32]),
+        previous: Vec::new(),
     };
     let notary = Notary::new(Dependencies {
         store,
@@ -86,7 +89,7 @@ fn options() -> Options {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: eventlog::Limits { max_clock_skew: Duration::MAX, ..eventlog::Limits::default() },
     }
 }

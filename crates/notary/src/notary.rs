@@ -132,7 +132,7 @@ impl Notary {
         let Dependencies {
             store,
             log,
-            identity: LogIdentity { origin, key },
+            identity: LogIdentity { origin, key, .. },
             checkpoint_file: memory,
             archives,
         } = parts;

@@ -14,7 +14,8 @@ use chassis::serve::{
 };
 use eventlog::archive::MountedArchives;
 use eventlog::{
-    CheckpointStore, ConnectError, Limits, Log, OpenError, Options, PgStore, PoolSizes, Projection,
+    Authenticator, CheckpointStore, ConnectError, Limits, Log, OpenError, Options, PgStore,
+    PoolSizes, Position, PreviousSecret, Projection,
 };
 use futures_util::future::BoxFuture;
 use notary::{EntryReaders, Files, KeyError, LOGS_PATH, Notary};
@@ -130,7 +131,7 @@ impl Service {
             lease: LEASE,
             take_over,
             clock: Arc::new(move || log_clock.now()),
-            salts: Arc::new(|| entropy::bytes(&SystemEntropy)),
+            authenticator: authenticator(&identity, log),
             limits,
         };
         let (health, closing) = (Health::new(), CancellationToken::new());
@@ -230,6 +231,16 @@ impl Service {
         notary.wait_until_signed().await;
         Ok(finished)
     }
+}
+
+/// Authenticator of a log's events, whose secret is that of the log's signing key.
+fn authenticator(identity: &LogIdentity, log: &str) -> Authenticator {
+    let nonces = Arc::new(|| entropy::bytes(&SystemEntropy));
+    let previous = identity.previous.iter().map(|key| PreviousSecret {
+        secret: key.secret.as_ref().map(|secret| &secret[..]),
+        until: Position(key.until),
+    });
+    Authenticator::new(&identity.secret()[..], log, nonces).with_previous(previous, log)
 }
 
 /// Mounts the archives of a log where the settings say that they are.

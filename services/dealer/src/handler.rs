@@ -245,7 +245,8 @@ impl Handler {
         let request = Some(Request { id, digest, answer: bytes::Bytes::new() });
         let entry = Entry { events, request, actor: "service:dealer".into(), trace: [0; 16] };
         match self.log.append(entry).await {
-            Ok(_) | Err(AppendError::Duplicate { .. }) => true,
+            Ok(_) => true,
+            Err(AppendError::Duplicate { stored }) => stored.tag.is_some(),
             Err(error) => {
                 tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "an event of chance is not on record yet");
                 false
@@ -393,12 +394,14 @@ impl Handler {
         };
         match self.log.append(entry).await {
             Ok(_) => Ok(AppendOutcome::Appended),
-            Err(AppendError::Duplicate { stored }) => match stored.recall(call.digest) {
-                Recall::Repeated { .. } => Ok(AppendOutcome::Repeated),
-                Recall::IdReused | Recall::Fresh | Recall::TooOld => {
-                    Err(DealerError::RequestIdReused)
+            Err(AppendError::Duplicate { stored }) => {
+                match stored.recall(&call.digest, self.log.authenticator()) {
+                    Recall::Repeated { .. } => Ok(AppendOutcome::Repeated),
+                    Recall::IdReused | Recall::Fresh | Recall::TooOld => {
+                        Err(DealerError::RequestIdReused)
+                    }
                 }
-            },
+            }
             Err(AppendError::QueueFull) => Err(DealerError::Overloaded),
             Err(AppendError::Clock(off)) => Err(DealerError::Clock(off)),
             Err(AppendError::Unavailable { .. } | AppendError::Lost) => {

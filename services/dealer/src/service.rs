@@ -104,7 +104,7 @@ pub async fn run(
         projection: Projection::nothing(),
     };
     let service = Service::connect(spec, service, bound, drain, take_over).await?;
-    let LogIdentity { origin, key } = service.log.clone();
+    let LogIdentity { origin, key, .. } = service.log.clone();
     let url = service.config.database_url.as_ref().ok_or(RunError::NoDatabase("the dealer"))?;
     let dealer = Dealer::try_new(Dependencies {
         seeds: SecretStore::postgres(url.expose(), seeds::SCHEMA).map_err(RunError::own)?,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
 use eventlog::{
-    Event, Fault, Limits, Log, MemStore, Options, Reader, RequestKey, Store, StreamId, UnixMicros,
-    Version,
+    Authenticator, Event, Fault, Limits, Log, MemStore, Options, Reader, RequestKey, Store,
+    StreamId, UnixMicros, Version,
 };
 use fairness::{
     ClientCommitment, ClosingRow, Commitment, CommitmentStatement, Entropy, Handle,
@@ -112,7 +112,7 @@ async fn open(store: Arc<MemStore>) -> Result<Log, eventlog::OpenError> {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(|| UnixMicros(1)),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
     };
     Log::open_when_free(store, options, |_| {}).await

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
-use eventlog::{Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros};
+use eventlog::{
+    Authenticator, Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros,
+};
 use fairness::{
     ClientCommitment, ClosingRow, Entropy as SeatEntropy, OperationRequest, RowStatus,
     TranscriptRow,
@@ -86,7 +88,7 @@ async fn serve_log(dealer: &Dealer) -> Arc<dyn Store> {
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1)),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: Limits::default(),
         };
         Log::open_when_free(Arc::clone(&store), options, |_| {})

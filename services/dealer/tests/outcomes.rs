@@ -8,8 +8,8 @@ use std::time::Duration;
 use ed25519_dalek::SigningKey;
 use eventlog::archive::{self, Archive, Retained, RetainedRequests};
 use eventlog::{
-    Entry, Limits, Log, MemStore, Options, PgStore, PoolSizes, Position, Reader, Store, StreamId,
-    UnixMicros,
+    Authenticator, Entry, Limits, Log, MemStore, Options, PgStore, PoolSizes, Position, Reader,
+    Store, StreamId, UnixMicros,
 };
 use fairness::{
     ClientCommitment, ClosingRow, Commitment, Entropy, OperationRequest, RowStatus, Seed,
@@ -43,7 +43,7 @@ fn options() -> Options {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || clock.now()),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: Limits::default(),
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
 use eventlog::{
-    Entry, Limits, Log, MemStore, NewEvent, Options, Position, Reader, Store, StreamId, UnixMicros,
-    Version,
+    Authenticator, Entry, Limits, Log, MemStore, NewEvent, Options, Position, Reader, Store,
+    StreamId, UnixMicros, Version,
 };
 use fairness::Commitment;
 use keyring::{Keyring, SecretStore};
@@ -160,7 +160,7 @@ async fn open(store: Arc<MemStore>) -> Result<Log, eventlog::OpenError> {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(|| UnixMicros(1)),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
     };
     Log::open_when_free(store, options, |_| {}).await

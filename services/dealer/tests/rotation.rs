@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
-use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
+use eventlog::{Authenticator, Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::{
     ClientCommitment, ClosingRow, Commitment, Context, Entropy, OperationRequest, RowStatus, Seed,
     ShuffleInput, TranscriptRow,
@@ -130,7 +130,7 @@ async fn serve_log(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken 
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1)),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: Limits::default(),
         };
         Log::open_when_free(Arc::clone(&store) as Arc<dyn Store>, options, |_| {})

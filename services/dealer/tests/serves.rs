@@ -45,7 +45,7 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     service.database_url = Some(Secret::new(url.to_owned()));
     service.allow_unsafe_database = true;
     let key = SigningKey::from_bytes(&[1; 32]);
-    service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
+    service.log = Some(LogIdentity { origin: "test/dealer".into(), key, previous: Vec::new() });
     let keys: Vec<Key> = keys.iter().map(|key| [*key; 32].into()).collect();
     let config = Config {
         service,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ed25519_dalek::SigningKey;
-use eventlog::{Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros};
+use eventlog::{
+    Authenticator, Limits, Log, MemStore, Options, Position, Reader, Store, StreamId, UnixMicros,
+};
 use keyring::{Keyring, SecretStore};
 use primitives::{RequestId, TableId};
 use sabacc_dealer::dealer::RequestMetadata;
@@ -43,7 +45,7 @@ fn sit(dealer: &Dealer, store: &Arc<MemStore>, clock: &Arc<ManualClock>) -> Canc
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(move || time.now()),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: Limits { store_timeout: Duration::from_millis(100), ..Limits::default() },
         };
         Log::open_when_free(Arc::clone(&store) as Arc<dyn Store>, options, |_| {})

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use chassis::auth::{TokenIssuer, private_key_pem};
-use chassis::config::{LogIdentity, Service};
+use chassis::config::{LogIdentity, PreviousLogKey, Service};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::DecodePrivateKey as _;
 use sabacc_dealer::fixed_seeds::ORIGIN_PREFIX;
@@ -184,7 +184,21 @@ impl DataDirectory {
         let pem = self.read_or_create_secret(&file, new_key_pem)?;
         let key = SigningKey::from_pkcs8_pem(&pem);
         let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
-        Ok(LogIdentity { origin: format!("{}/{}", *room, of.name()).into(), key })
+        Ok(LogIdentity {
+            origin: format!("{}/{}", *room, of.name()).into(),
+            key,
+            previous: self.previous_log_keys(of)?,
+        })
+    }
+
+    /// Keys that a service's log had before, by the file `keys/SERVICE.previous` where there is one.
+    fn previous_log_keys(&self, of: Service) -> anyhow::Result<Vec<PreviousLogKey>> {
+        let path = self.path.join("keys").join(format!("{}.previous", of.name()));
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let keys = PreviousLogKey::read(&path).map_err(anyhow::Error::msg);
+        keys.with_context(|| format!("{} cannot be used", path.display()))
     }
 
     /// Returns the room's name: the first part of its logs' origins. It is random, so that the logs

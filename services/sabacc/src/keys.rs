@@ -82,7 +82,7 @@ pub(crate) fn verifier_key(
     folder: &DataDirectory,
     service: Service,
 ) -> anyhow::Result<VerifierKey> {
-    let LogIdentity { origin, key } = folder.log_identity(service)?;
+    let LogIdentity { origin, key, .. } = folder.log_identity(service)?;
     Ok(VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?)
 }
 

@@ -101,7 +101,7 @@ pub async fn run(
         projection: Projection::nothing(),
     };
     let service = Service::connect(spec, config, bound, drain, take_over).await?;
-    let LogIdentity { origin: _, key } = service.log.clone();
+    let LogIdentity { origin: _, key, .. } = service.log.clone();
     let (clock, config) = (&service.clock, &service.config);
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase("the table service"))?;
     let opener = RegistryOpener {

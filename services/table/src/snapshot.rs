@@ -187,7 +187,7 @@ async fn take(log: &Log, store: &Snapshots) -> Result<(u64, usize), SnapshotErro
         trace: chassis::telemetry::trace_id(),
     };
     let named_at = log.append(entry).await?.first;
-    store.store(SnapshotPlace { size, named_at }, &bytes).await?;
+    store.store(SnapshotPlace { size, named_at }, &bytes, log.epoch()).await?;
     tracing::info!(size, bytes = bytes.len(), "a snapshot is kept");
     Ok((size, bytes.len()))
 }

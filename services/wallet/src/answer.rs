@@ -4,7 +4,7 @@
 //! Specification: ARCHITECTURE.md §2.9.
 
 use bytes::Bytes;
-use eventlog::{AnsweredRequest, Position};
+use eventlog::Position;
 use ledger::{AllLimitTerms, Amount, LimitTerms, Limits, Seconds};
 use primitives::{Credits, UnixMicros};
 
@@ -70,10 +70,10 @@ pub(crate) fn encode(last: u16, content: &AnswerContent) -> Bytes {
     bytes.into()
 }
 
-/// Reads a stored answer; `None` if no wallet can have written it.
+/// Reads a stored answer, whose events begin at `first`; `None` if no wallet can have written it.
 #[must_use]
-pub(crate) fn decode(stored: &AnsweredRequest) -> Option<Answer> {
-    let mut bytes = Reader(&stored.answer);
+pub(crate) fn decode(answer: &[u8], first: Position) -> Option<Answer> {
+    let mut bytes = Reader(answer);
     let last = u64::from(u16::from_be_bytes(bytes.take()?));
     let content = match bytes.take::<1>()? {
         [EMPTY] => AnswerContent::Empty,
@@ -92,7 +92,7 @@ pub(crate) fn decode(stored: &AnsweredRequest) -> Option<Answer> {
         [EXCLUDED_UNTIL] => AnswerContent::ExcludedUntil(bytes.optional()?.map(UnixMicros)),
         _ => return None,
     };
-    let position = Position(stored.first.0.checked_add(last)?);
+    let position = Position(first.0.checked_add(last)?);
     bytes.0.is_empty().then_some(Answer { position, content })
 }
 
@@ -148,13 +148,9 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use eventlog::RequestKey;
-
     use super::*;
 
-    fn stored(answer: Bytes) -> AnsweredRequest {
-        AnsweredRequest { key: RequestKey([1; 16]), digest: [0; 32], first: Position(40), answer }
-    }
+    const FIRST: Position = Position(40);
 
     #[test]
     fn every_answer_is_read_back_as_it_was() {
@@ -175,13 +171,13 @@ mod tests {
         for content in all {
             for last in [0, 2, 999] {
                 let bytes = encode(last, &content);
-                let position = Position(40 + u64::from(last));
+                let position = Position(FIRST.0 + u64::from(last));
                 let done = Answer { position, content: content.clone() };
-                assert_eq!(decode(&stored(bytes.clone())), Some(done));
-                assert_eq!(decode(&stored(bytes.slice(..bytes.len() - 1))), None, "{content:?}");
+                assert_eq!(decode(&bytes, FIRST), Some(done));
+                assert_eq!(decode(&bytes[..bytes.len() - 1], FIRST), None, "{content:?}");
             }
         }
-        assert_eq!(decode(&stored(Bytes::from_static(&[0, 0, 9]))), None);
-        assert_eq!(decode(&stored(Bytes::from_static(&[0, 0, 0, 0]))), None);
+        assert_eq!(decode(&[0, 0, 9], FIRST), None);
+        assert_eq!(decode(&[0, 0, 0, 0], FIRST), None);
     }
 }

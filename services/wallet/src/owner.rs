@@ -35,7 +35,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use eventlog::{AppendError, Clock, KnownRequest, Log, OpenError, Position, RequestKey, TreeHead};
+use eventlog::{AppendError, Clock, Log, OpenError, Position, RequestKey, TreeHead};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
@@ -53,7 +53,7 @@ use crate::wallet::{
 };
 use group::GroupBuilder;
 use load::LoadedLedger;
-use lookups::{LookupResult, RequestInFlight};
+use lookups::{LookupResult, RequestInFlight, StoredRequests};
 use quotas::Quotas;
 use returning_callers::{ReturningCallers, WaitBackoff};
 use snapshots::{Snapshot, Snapshots};
@@ -397,7 +397,7 @@ impl Owner {
         }
     }
 
-    fn decide(&mut self, asks: Vec<RequestBatch>, before: &BTreeMap<RequestKey, KnownRequest>) {
+    fn decide(&mut self, asks: Vec<RequestBatch>, before: &StoredRequests) {
         self.expire();
         let most = self.limits.max_group;
         let mut asks = asks.into_iter().peekable();

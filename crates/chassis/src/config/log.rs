@@ -15,6 +15,10 @@ use merkle::note::VerifierKey;
 use super::base::Service;
 use super::settings::Settings;
 
+/// Beginning of the line before each key of the file of previous ones.
+const UNTIL: &str = "until ";
+const NOT_A_KEY: &str = "not an Ed25519 private key in PEM";
+
 /// Name and key of a log.
 #[derive(Clone)]
 pub struct LogIdentity {
@@ -24,6 +28,17 @@ pub struct LogIdentity {
     /// Key that signs checkpoints and the log's other statements. Distinct from the key that signs
     /// tokens.
     pub key: SigningKey,
+    /// Keys that signed before, by which the service knows the events that it wrote under them.
+    pub previous: Vec<PreviousLogKey>,
+}
+
+/// Key that a log had before.
+#[derive(Clone)]
+pub struct PreviousLogKey {
+    /// Seed of the key; `None` if it is lost.
+    pub secret: Option<Zeroizing<[u8; 32]>>,
+    /// Size of the log when the key was replaced.
+    pub until: u64,
 }
 
 /// Witnesses of a log's checkpoints, and the file that remembers the last one outside the database.
@@ -61,6 +76,12 @@ impl LogWitnesses {
 }
 
 impl LogIdentity {
+    /// Seed of the key, from which other secrets of the log are derived.
+    #[must_use]
+    pub fn secret(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.key.to_bytes())
+    }
+
     /// Adds problems for `origin` and `log_key` if neither is set. If one of them is,
     /// [`LogIdentity::read`] has reported the other.
     pub(super) fn require(service: Service, settings: &mut Settings) {
@@ -92,8 +113,14 @@ impl LogIdentity {
             }
         }
         let key = path.as_deref().map(read_signing_key);
+        let previous = settings.path("log_key_previous");
+        let previous = previous.map_or_else(|| Ok(Vec::new()), |path| PreviousLogKey::read(&path));
+        let previous = previous.unwrap_or_else(|advice| {
+            settings.refuse("log_key_previous", advice);
+            Vec::new()
+        });
         match (origin, key) {
-            (Some(origin), Some(Ok(key))) => return Some(LogIdentity { origin, key }),
+            (Some(origin), Some(Ok(key))) => return Some(LogIdentity { origin, key, previous }),
             (_, Some(Err(advice))) => settings.refuse(name, advice),
             (Some(_), None) => {
                 let advice = "name the file with the key that signs for the log: Ed25519 in PEM";
@@ -122,7 +149,54 @@ fn parse_origin(text: &str) -> Option<Arc<str>> {
 }
 
 fn read_signing_key(path: &Path) -> Result<SigningKey, String> {
-    let text = std::fs::read_to_string(path).map(Zeroizing::new);
-    let text = text.map_err(|error| format!("the file cannot be read: {error}"))?;
-    SigningKey::from_pkcs8_pem(&text).map_err(|_| "not an Ed25519 private key in PEM".to_owned())
+    SigningKey::from_pkcs8_pem(&read_secret(path)?).map_err(|_| NOT_A_KEY.to_owned())
 }
+
+fn read_secret(path: &Path) -> Result<Zeroizing<String>, String> {
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    text.map_err(|error| format!("the file cannot be read: {error}"))
+}
+
+impl PreviousLogKey {
+    /// Reads the keys of a file: each is a line `until SIZE`, and then the key in PEM, or nothing where
+    /// it is lost. A file may be empty.
+    ///
+    /// # Errors
+    /// Advice for whoever wrote the file.
+    pub fn read(path: &Path) -> Result<Vec<PreviousLogKey>, String> {
+        PreviousLogKey::parse(&read_secret(path)?)
+    }
+
+    fn parse(text: &str) -> Result<Vec<PreviousLogKey>, String> {
+        const FORM: &str = "each key is a line `until SIZE`, with the log's size when it was replaced, and then its PEM";
+        let mut keys = Vec::new();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        while let Some(line) = lines.next() {
+            let until = line.strip_prefix(UNTIL).and_then(|size| size.trim().parse().ok());
+            let until = until.ok_or_else(|| FORM.to_owned())?;
+            let mut pem = Zeroizing::new(String::new());
+            while let Some(line) = lines.next_if(|line| !line.starts_with(UNTIL)) {
+                pem.push_str(line);
+                pem.push('\n');
+            }
+            let key = (!pem.is_empty()).then(|| SigningKey::from_pkcs8_pem(&pem));
+            let key = key.transpose().map_err(|_| NOT_A_KEY.to_owned())?;
+            let secret = key.map(|key| Zeroizing::new(key.to_bytes()));
+            keys.push(PreviousLogKey { secret, until });
+        }
+        Ok(keys)
+    }
+}
+
+impl fmt::Debug for PreviousLogKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PreviousLogKey { secret, until } = self;
+        f.debug_struct("PreviousLogKey")
+            .field("lost", &secret.is_none())
+            .field("until", until)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

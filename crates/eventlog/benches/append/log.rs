@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{
-    Entry, Group, Limits, Log, NewEvent, Options, PgStore, PoolSizes, Position, Request, RequestId,
-    StreamId,
+    Authenticator, Entry, Group, Limits, Log, NewEvent, Options, PgStore, PoolSizes, Position,
+    Request, RequestId, StreamId,
 };
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use system::clock::{Clock as _, SystemClock};
@@ -36,7 +36,11 @@ pub(crate) async fn open(url: &str) -> anyhow::Result<Log> {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| SystemClock::new().now()),
-        salts: Arc::new(|| system::entropy::bytes(&SystemEntropy)),
+        authenticator: Authenticator::new(
+            &[7; 32],
+            "table/0",
+            Arc::new(|| system::entropy::bytes(&SystemEntropy)),
+        ),
         limits: Limits::default(),
     };
     Ok(Log::open(store, options).await?)

@@ -178,7 +178,7 @@ mod tests {
     fn request(first: u64) -> AnsweredRequest {
         let id = RequestId([1; 16]);
         let key = crate::key::RequestKey::new("player:a", id);
-        AnsweredRequest { key, digest: [4; 32], first: Position(first), answer: Bytes::new() }
+        AnsweredRequest { key, tag: Some([4; 16]), first: Position(first), answer: Bytes::new() }
     }
 
     fn stored<'a>(group: &'a EventGroup<'_>) -> StoredGroup<'a> {

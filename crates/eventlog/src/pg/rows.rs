@@ -108,7 +108,7 @@ pub(super) fn events(rows: &[PgRow]) -> Result<Vec<Event>, sqlx::Error> {
 pub(super) fn stored(row: &PgRow) -> Result<AnsweredRequest, sqlx::Error> {
     Ok(AnsweredRequest {
         key: RequestKey(row.try_get::<PgUuid, _>("key")?.0),
-        digest: array(row, "digest")?,
+        tag: Some(row.try_get::<PgUuid, _>("tag")?.0),
         first: Position(unsigned(row, "first")?),
         answer: bytes(row, "answer")?,
     })

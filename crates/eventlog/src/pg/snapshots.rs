@@ -121,13 +121,26 @@ impl Snapshots {
     }
 
     /// Stores a snapshot and removes the oldest ones. Larger ones are removed too: none can be
-    /// genuine, and they would push out the genuine ones.
+    /// genuine, and they would push out the genuine ones. `epoch` is the owner's ([`Log::epoch`]): one
+    /// that has lost the log removes nothing that its successor stored.
     ///
     /// # Errors
-    /// The database cannot be reached; nothing is stored then.
-    pub async fn store(&self, place: SnapshotPlace, bytes: &[u8]) -> Result<(), ReadError> {
+    /// [`ReadError::Stopped`] if the log has another owner, or the database cannot be reached; nothing
+    /// is stored then.
+    ///
+    /// [`Log::epoch`]: crate::Log::epoch
+    pub async fn store(
+        &self,
+        place: SnapshotPlace,
+        bytes: &[u8],
+        epoch: u64,
+    ) -> Result<(), ReadError> {
         let stored = async {
             let mut transaction = self.pool.begin().await?;
+            // An owner that freezes before the commit gives its locks back.
+            sqlx::query("SET LOCAL idle_in_transaction_session_timeout = '5s'")
+                .execute(&mut *transaction)
+                .await?;
             sqlx::query("DELETE FROM snapshots WHERE log = $1 AND size >= $2")
                 .bind(self.log)
                 .bind(place.size.cast_signed())
@@ -154,9 +167,23 @@ impl Snapshots {
             .bind(RETAINED)
             .execute(&mut *transaction)
             .await?;
-            transaction.commit().await
+            // A claim waits for this transaction, or this finds what it has written. The lock comes
+            // last, since renewals wait for it too.
+            let owned = "SELECT true FROM leases WHERE log = $1 AND epoch = $2 FOR SHARE";
+            let owned: Option<bool> = sqlx::query_scalar(owned)
+                .bind(self.log)
+                .bind(epoch.cast_signed())
+                .fetch_optional(&mut *transaction)
+                .await?;
+            if owned.is_some() {
+                transaction.commit().await?;
+            }
+            Ok(owned.is_some())
         };
         let stored = with_timeout(STORING_TIMEOUT, stored).await;
-        Ok(stored.map_err(StoreError::unavailable)?)
+        match stored.map_err(StoreError::unavailable)? {
+            true => Ok(()),
+            false => Err(ReadError::Stopped),
+        }
     }
 }

@@ -149,7 +149,7 @@ pub(super) fn append_arguments(
     add(&mut to, signed(batch.events.len() as u64)?)?;
     add_groups(&mut to, &groups, authors)?;
     add(&mut to, column(&groups, |group| group.answered.map(|it| PgUuid(it.key.0))))?;
-    add(&mut to, column(&groups, |group| group.answered.map(|it| &it.digest[..])))?;
+    add(&mut to, column(&groups, |group| group.answered.and_then(|it| it.tag).map(PgUuid)))?;
     add(&mut to, column(&groups, |group| group.answered.map(|it| &it.answer[..])))?;
     add(&mut to, advisory_lock_number(batch, batch.first))?;
     add(&mut to, batch.pipelined_after.map(|before| advisory_lock_number(batch, before)))?;
@@ -242,19 +242,19 @@ pub(super) async fn requests(
     rows.iter().map(stored).collect()
 }
 
-pub(super) async fn latest_requests(
+pub(super) async fn latest_keys(
     pool: &PgPool,
     log: &str,
     below: Option<RequestKey>,
     limit: usize,
-) -> Result<Vec<AnsweredRequest>, sqlx::Error> {
-    let rows = sqlx::query(include_str!("sql/latest_requests.sql"))
+) -> Result<Vec<RequestKey>, sqlx::Error> {
+    let keys: Vec<PgUuid> = sqlx::query_scalar(include_str!("sql/latest_keys.sql"))
         .bind(log)
         .bind(below.map(|key| PgUuid(key.0)))
         .bind(clamp(limit as u64))
         .fetch_all(pool)
         .await?;
-    rows.iter().map(stored).collect()
+    Ok(keys.into_iter().map(|PgUuid(key)| RequestKey(key)).collect())
 }
 
 /// Tree at the log's cut.

@@ -77,8 +77,8 @@ impl Writer {
         }
         let batch = if fit < least { None } else { self.take_batch(fit) }?;
         let recorded_at = before.stamped.recorded_at.max(at);
-        let salts = &self.options.salts;
-        let start = BatchStart { tree: &before.stamped.tree, recorded_at, salts, heads };
+        let authenticator = &self.options.authenticator;
+        let start = BatchStart { tree: &before.stamped.tree, recorded_at, authenticator, heads };
         let stamped = stamp(batch.iter().flat_map(QueuedAppend::entries), start);
         Some(self.send(batch, stamped, Some(before.batch.first)))
     }

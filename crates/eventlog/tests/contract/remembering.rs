@@ -1,6 +1,7 @@
+use anyhow::Context as _;
 use eventlog::{
-    AnsweredRequest, AppendError, Entry, KnownRequest, Limits, Log, Options, Recall, RequestId,
-    RequestKey, RequestLookup,
+    AnsweredRequest, AppendError, Entry, KnownRequest, Limits, Log, Options, Recall, Request,
+    RequestId, RequestKey, RequestLookup,
 };
 use futures_util::future::join_all;
 
@@ -13,11 +14,22 @@ async fn open_with_cache_of(world: &World, requests: usize) -> anyhow::Result<Lo
 }
 
 async fn answer(log: &Log, id: RequestId) -> anyhow::Result<AnsweredRequest> {
-    let command = format!("{id}");
-    let entry = answering(id, &command);
-    let answer = entry.request.as_ref().map(|it| it.answer.clone()).unwrap_or_default();
+    appended(log, answering(id, &format!("{id}"))).await
+}
+
+/// Appends an entry; gives the record of its request.
+async fn appended(log: &Log, entry: Entry) -> anyhow::Result<AnsweredRequest> {
+    let key = entry.key().context("it answers a request")?;
+    let Request { digest, answer, .. } = entry.request.clone().context("it answers a request")?;
     let first = log.append(entry).await?.first;
-    Ok(AnsweredRequest { key: key(id), digest: digest(&command), first, answer })
+    let tag = log.authenticator().tag(key, &digest, first, &answer);
+    Ok(AnsweredRequest { key, tag: Some(tag), first, answer })
+}
+
+/// Whether the log recalls what [`answer`] has appended.
+async fn is_recalled(log: &Log, id: RequestId, stored: &AnsweredRequest) -> anyhow::Result<bool> {
+    let recall = log.recall(stored.key, digest(&format!("{id}"))).await?;
+    Ok(recall == Recall::Repeated { answer: stored.answer.clone(), first: stored.first })
 }
 
 /// Time of the world's clock, in milliseconds.
@@ -40,16 +52,7 @@ fn v4(n: u8) -> RequestId {
 /// Appends a service's request with a derived id.
 async fn derived(log: &Log, n: u8) -> anyhow::Result<AnsweredRequest> {
     let id = RequestId([n; 16]);
-    let entry = Entry { actor: "service:table".into(), ..answering(id, "derived") };
-    let (key, answer) = (entry.key(), entry.request.as_ref().map(|it| it.answer.clone()));
-    let first = log.append(entry).await?.first;
-    let key = key.ok_or_else(|| anyhow::anyhow!("it answers a request"))?;
-    Ok(AnsweredRequest {
-        key,
-        digest: digest("derived"),
-        first,
-        answer: answer.unwrap_or_default(),
-    })
+    appended(log, Entry { actor: "service:table".into(), ..answering(id, "derived") }).await
 }
 
 pub(crate) async fn what_was_answered_is_known_at_once(world: World) -> anyhow::Result<()> {
@@ -67,22 +70,19 @@ pub(crate) async fn what_was_answered_is_known_at_once(world: World) -> anyhow::
 
 pub(crate) async fn what_is_below_the_floor_is_asked_for(world: World) -> anyhow::Result<()> {
     let log = open_with_cache_of(&world, 3).await?;
-    let mut all = Vec::new();
-    for millis in [50, 10, 40, 20, 30, 60, 5] {
-        all.push(answer(&log, v7(millis, 1)).await?);
+    let (mut all, ids) = (Vec::new(), [50, 10, 40, 20, 30, 60, 5].map(|millis| v7(millis, 1)));
+    for id in ids {
+        all.push(answer(&log, id).await?);
     }
     let kept = [40, 50, 60].map(|millis| key(v7(millis, 1)));
-    for stored in &all {
+    for (id, stored) in ids.into_iter().zip(&all) {
         let expected = if kept.contains(&stored.key) {
             RequestLookup::Answered(stored.clone())
         } else {
             RequestLookup::Unknown
         };
         assert_eq!(log.lookup(stored.key), expected);
-        let Recall::Repeated { first, .. } = log.recall(stored.key, stored.digest).await? else {
-            anyhow::bail!("{:?} was forgotten", stored.key)
-        };
-        assert_eq!(first, stored.first);
+        assert!(is_recalled(&log, id, stored).await?, "{:?} was forgotten", stored.key);
         assert_eq!(log.recall(stored.key, digest("other")).await?, Recall::IdReused);
     }
     // New ids: above the floor the cache knows that, below it only the store does.
@@ -108,8 +108,7 @@ pub(crate) async fn chosen_ids_hide_nothing(world: World) -> anyhow::Result<()> 
             assert_eq!(log.lookup(key(chosen)), RequestLookup::Unknown);
             let stored = answer(&log, chosen).await?;
             assert_eq!(log.lookup(stored.key), RequestLookup::Unknown);
-            let recall = log.recall(stored.key, stored.digest).await?;
-            anyhow::ensure!(matches!(recall, Recall::Repeated { .. }), "{n}: {recall:?}");
+            anyhow::ensure!(is_recalled(&log, chosen, &stored).await?, "{n} was forgotten");
             anyhow::ensure!(answer(&log, chosen).await.is_err(), "{n} is taken twice");
         }
         assert_eq!(log.lookup(key(v7(1, n))), RequestLookup::Fresh);
@@ -118,6 +117,7 @@ pub(crate) async fn chosen_ids_hide_nothing(world: World) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// Of what was answered before, keys are in memory and answers in the store.
 pub(crate) async fn memory_is_filled_when_the_log_is_opened(world: World) -> anyhow::Result<()> {
     let log = open_with_cache_of(&world, 100).await?;
     let (mut timed, mut by_service) = (Vec::new(), Vec::new());
@@ -134,13 +134,10 @@ pub(crate) async fn memory_is_filled_when_the_log_is_opened(world: World) -> any
     for capacity in [0, 1, 5, 11, 12, 13] {
         let log = open_with_cache_of(&world, capacity).await?;
         for all in [&timed, &by_service] {
-            for (stored, place) in all.iter().zip(0..) {
-                let expected = if place + capacity >= all.len() {
-                    RequestLookup::Answered(stored.clone())
-                } else {
-                    RequestLookup::Unknown
-                };
-                assert_eq!(log.lookup(stored.key), expected, "{place} of {capacity}");
+            for (stored, place) in all.iter().zip(0_usize..) {
+                assert_eq!(log.lookup(stored.key), RequestLookup::Unknown, "{place} of {capacity}");
+                let known = log.recall_many(&[stored.key]).await?;
+                assert_eq!(known, [(stored.key, KnownRequest::Answered(stored.clone()))].into());
             }
         }
         let below =

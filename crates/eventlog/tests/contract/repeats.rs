@@ -20,8 +20,8 @@ pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Resu
     let Err(AppendError::Duplicate { stored }) = repeat else {
         anyhow::bail!("a repeat was taken: {repeat:?}")
     };
-    assert_eq!(stored.clone().recall(digest("bet 5")), same);
-    assert_eq!(stored.recall(digest("bet 6")), Recall::IdReused);
+    assert_eq!(stored.clone().recall(&digest("bet 5"), log.authenticator()), same);
+    assert_eq!(stored.recall(&digest("bet 6"), log.authenticator()), Recall::IdReused);
     assert_eq!(log.size(), 2);
     assert_eq!(all(&log).await?[1].request_id, Some(request(1)));
     Ok(())

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use eventlog::{
-    CheckpointStore, Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, PoolSizes,
-    Position, Request, RequestId, RequestKey, StreamId, UnixMicros, migrate,
+    Authenticator, CheckpointStore, Entry, Event, Limits, Log, MemStore, NewEvent, Options,
+    PgStore, PoolSizes, Position, Request, RequestId, RequestKey, StreamId, UnixMicros, migrate,
 };
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
@@ -52,7 +52,7 @@ impl World {
             lease: Duration::from_secs(30),
             take_over: false,
             clock: Arc::new(move || UnixMicros(now.load(Ordering::Relaxed))),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: limits(),
         }
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use eventlog::store::{Claim, ClaimOutcome, ClockReading};
 use eventlog::{
-    AppendError, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent, OpenError, Options,
-    Position, ReadError, Recall, Receipt, Request, RequestId, RequestKey, RequestLookup, Store,
-    StreamId, UnixMicros,
+    AppendError, Authenticator, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent,
+    OpenError, Options, Position, ReadError, Recall, Receipt, Request, RequestId, RequestKey,
+    RequestLookup, Store, StreamId, UnixMicros,
 };
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout};
@@ -27,7 +27,7 @@ fn options() -> Options {
         lease: Duration::from_secs(5),
         take_over: false,
         clock: Arc::new(move || UnixMicros(1_000).plus(began.elapsed())),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: Limits::default(),
     }
 }

@@ -34,8 +34,8 @@ impl BlockingTransaction {
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
         sqlx::query(
             "INSERT INTO wallet.event_groups (position, recorded_at, version, author, log, count,
-                stream, key, digest, previous, content, answer)
-            SELECT $4, 0, 1, 0, number, 1, gen_random_uuid(), encode($2, 'hex')::uuid, $3, $3,
+                stream, key, tag, previous, content, answer)
+            SELECT $4, 0, 1, 0, number, 1, gen_random_uuid(), encode($2, 'hex')::uuid, gen_random_uuid(), $3,
                 '', ''
             FROM wallet.logs WHERE name = $1",
         )
@@ -116,7 +116,7 @@ pub(crate) fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
     let number = u16::try_from(first).expect("a small one");
     let requests = [eventlog::AnsweredRequest {
         key: request(number),
-        digest: [1; 32],
+        tag: Some([1; 16]),
         first: Position(first),
         answer: "answer".into(),
     }];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use eventlog::Store as _;
 use eventlog::store::{AppendOutcome, StoreError};
+use eventlog::{Position, ReadError, SnapshotPlace, Store as _};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::ahead::{
@@ -137,6 +137,27 @@ async fn a_batch_that_is_sent_twice_at_once_goes_in_once() -> anyhow::Result<()>
     }
     assert_eq!(store.append(&batch(epoch, 3, None)).await?, AppendOutcome::Fenced);
     assert_eq!(positions(&admin).await?, [0, 1, 2, 3]);
+    Ok(())
+}
+
+/// An owner that was frozen while it stored a snapshot does not remove the newer one of its successor.
+/// ARCHITECTURE.md §2.10.
+#[tokio::test]
+async fn only_the_owner_stores_a_snapshot() -> anyhow::Result<()> {
+    let (_, store) = store("fence_snapshots").await?;
+    let snapshots = store.snapshots(LOG);
+    let place = |size| SnapshotPlace { size, named_at: Position(size) };
+    let frozen = claim(&store, false).await?.epoch;
+    snapshots.store(place(1), b"one", frozen).await?;
+    let owner = claim(&store, true).await?.epoch;
+    snapshots.store(place(9), b"nine", owner).await?;
+    let stored = snapshots.places().await?;
+    assert_eq!(stored, [place(9), place(1)]);
+    for size in [1, 5, 9] {
+        let refused = snapshots.store(place(size), b"late", frozen).await;
+        ensure!(matches!(refused, Err(ReadError::Stopped)), "{size}: {refused:?}");
+    }
+    assert_eq!(snapshots.places().await?, stored);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod archived;
 mod deaf;
 mod doubts;
 mod fence;
+mod forged;
 mod mounted;
 mod old_requests;
 mod projection;
@@ -14,9 +15,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use eventlog::{
-    AppendError, ConnectError, Entry, Event, Limits, Log, MigrateError, NewEvent, OpenError,
-    Options, PgStore, PoolSizes, Position, Reader, Request, RequestId, StreamId, UnixMicros,
-    Version, migrate,
+    AppendError, Authenticator, ConnectError, Entry, Event, Limits, Log, MigrateError, NewEvent,
+    OpenError, Options, PgStore, PoolSizes, Position, Reader, Request, RequestId, StreamId,
+    UnixMicros, Version, migrate,
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
@@ -64,7 +65,7 @@ fn options(name: &str) -> Options {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         // The clock is the test's own.
         limits: Limits { max_clock_skew: Duration::MAX, ..Limits::default() },
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
 use eventlog::{
-    CheckpointStore as _, Entry, Limits, Log, MemStore, NewEvent, Options, Position, StreamId,
-    UnixMicros,
+    Authenticator, CheckpointStore as _, Entry, Limits, Log, MemStore, NewEvent, Options, Position,
+    PreviousSecret, StreamId, UnixMicros,
 };
 use merkle::{Checkpoint, TreeHead, VerifiedCheckpoint};
 use notary::{CheckpointFile, Dependencies, Fault, Notary, PublishedTree, SigningState};
@@ -22,7 +22,11 @@ pub(crate) struct Harness {
 }
 
 pub(crate) fn identity(key: u8) -> LogIdentity {
-    LogIdentity { origin: "test/table".into(), key: SigningKey::from_bytes(&[key; 32]) }
+    LogIdentity {
+        origin: "test/table".into(),
+        key: SigningKey::from_bytes(&[key; 32]),
+        previous: Vec::new(),
+    }
 }
 
 pub(crate) fn notary(store: &Arc<MemStore>, key: u8, memory: Option<&Path>) -> Notary {
@@ -36,6 +40,12 @@ pub(crate) fn notary(store: &Arc<MemStore>, key: u8, memory: Option<&Path>) -> N
     Notary::new(parts).unwrap()
 }
 
+/// Authenticator that believes every event: whatever the log would refuse is for the notary to find.
+pub(crate) fn authenticator() -> Authenticator {
+    let lost = PreviousSecret { secret: None, until: Position(u64::MAX) };
+    Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])).with_previous([lost].into_iter(), "")
+}
+
 pub(crate) async fn open(store: &Arc<MemStore>) -> Log {
     let options = Options {
         name: LOG.into(),
@@ -44,7 +54,7 @@ pub(crate) async fn open(store: &Arc<MemStore>) -> Log {
         lease: Duration::from_secs(30),
         take_over: true,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: authenticator(),
         limits: Limits::default(),
     };
     Log::open(store.clone(), options).await.unwrap()

@@ -66,8 +66,8 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 
-    // After a kill it recognizes its own logs; another room has to wait for the lease, and then cannot
-    // open the keys of this one's players.
+    // After a kill it recognizes its own logs; another room has to wait for the lease, and then
+    // believes no event of this one's.
     room.running.kill();
     let again = tokio::time::timeout(Duration::from_secs(60), first.up_with(&[], &variables));
     let mut room = again.await.expect("it starts");
@@ -75,7 +75,9 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
     room.running.kill();
     let (status, said) = second.run(other_room()).await;
     assert_eq!(status.code(), Some(1), "{said}");
-    for words in ["seconds for the lease to end", "the key of a player does not open", "stopped"] {
+    for words in
+        ["seconds for the lease to end", "is not as it was written with this log's key", "stopped"]
+    {
         assert!(said.contains(words), "{words} is missing in:\n{said}");
     }
     let mut room = first.up_with(&["--no-bots"], &variables).await;

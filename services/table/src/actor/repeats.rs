@@ -55,7 +55,7 @@ impl Actor {
         match self.log.lookup(key) {
             RequestLookup::Fresh => self.run_new_command(request).await,
             RequestLookup::Answered(stored) => {
-                let recall = stored.recall(request.author.digest);
+                let recall = stored.recall(&request.author.digest, self.log.authenticator());
                 self.answer_recalled(request, Ok(recall)).await
             }
             RequestLookup::Unknown => {

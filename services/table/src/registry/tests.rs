@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
-use eventlog::{CheckpointStore, Limits, Log, MemStore, Options, Position, Store};
+use eventlog::{Authenticator, CheckpointStore, Limits, Log, MemStore, Options, Position, Store};
 use keyring::{Keyring, SecretStore};
 use notary::Notary;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
@@ -132,13 +132,14 @@ pub(crate) async fn dependencies(store: &Arc<MemStore>) -> Dependencies {
         lease: Duration::from_secs(5),
         take_over: true,
         clock: Arc::new(move || time.now()),
-        salts: Arc::new(|| [7; 16]),
+        authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
         limits: Limits::default(),
     };
     let log = Log::open(owned, options).await.unwrap();
     let key = SigningKey::from_bytes(&[7; 32]);
     let store: Arc<dyn CheckpointStore> = Arc::<MemStore>::clone(store);
-    let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
+    let identity =
+        LogIdentity { origin: "test/table".into(), key: key.clone(), previous: Vec::new() };
     let parts = notary::Dependencies {
         store,
         log: "table/0".into(),

@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use eventlog::archive::{self, Retained, RetainedRequests};
-use eventlog::{Limits, Log, Options, PgStore, PoolSizes, Store, UnixMicros};
+use eventlog::{Authenticator, Limits, Log, Options, PgStore, PoolSizes, Store, UnixMicros};
 use primitives::{DisputeId, PlayerId, TableId};
 use proto::event::v1 as event;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
@@ -38,7 +38,7 @@ impl Fixture {
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(move || clock.now()),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: Limits::default(),
         };
         let owned: Arc<dyn Store> = Arc::<PgStore>::clone(&store);

@@ -90,7 +90,7 @@ impl Owner {
             self.state.requests_in_flight.remove(&key);
         }
         if let (Some(snapshot), Some(repo)) = (snapshot, &self.tables.repo) {
-            self.state.snapshots.store(repo.clone(), snapshot);
+            self.state.snapshots.store(repo.clone(), snapshot, self.state.log.epoch());
         }
         looked.into_iter().for_each(|reply| reply());
         self.state.commands_in_flight =

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use eventlog::{Entry, KnownRequest, NewEvent, Position, Request as LogRequest, RequestKey};
+use eventlog::{Entry, NewEvent, Position, Recall, Request as LogRequest, RequestKey};
 use ledger::{
     Account, AllLimitTerms, Command, Event, Kind, Ledger, LimitSetter, Refusal, Undo, decide,
     evolve,
@@ -13,7 +13,7 @@ use primitives::{PlayerId, UnixMicros};
 
 use sha2::{Digest as _, Sha256};
 
-use super::RequestInFlight;
+use super::lookups::{RequestInFlight, StoredRequests};
 use super::quotas::Quotas;
 use super::snapshots::Snapshot;
 use crate::answer::{self, Answer, AnswerContent};
@@ -129,7 +129,7 @@ impl<'a> GroupBuilder<'a> {
         &mut self,
         requests: Vec<KeyedRequest>,
         by: &Author,
-        before: &BTreeMap<RequestKey, KnownRequest>,
+        before: &StoredRequests,
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut requests = requests.into_iter();
@@ -148,12 +148,7 @@ impl<'a> GroupBuilder<'a> {
         outcomes
     }
 
-    fn decide_one(
-        &mut self,
-        named: KeyedRequest,
-        by: &Author,
-        before: &BTreeMap<RequestKey, KnownRequest>,
-    ) -> Outcome {
+    fn decide_one(&mut self, named: KeyedRequest, by: &Author, before: &StoredRequests) -> Outcome {
         match self.request_status(&named, before) {
             RequestStatus::Answered(outcome) => outcome,
             RequestStatus::New => self.execute(named, by, None),
@@ -165,7 +160,7 @@ impl<'a> GroupBuilder<'a> {
         &mut self,
         linked: Vec<KeyedRequest>,
         by: &Author,
-        before: &BTreeMap<RequestKey, KnownRequest>,
+        before: &StoredRequests,
     ) -> Vec<Outcome> {
         let mut start = GroupSavepoint {
             next: self.next,
@@ -202,11 +197,7 @@ impl<'a> GroupBuilder<'a> {
         self.rows.roll_back_to(rows);
     }
 
-    fn request_status(
-        &self,
-        named: &KeyedRequest,
-        before: &BTreeMap<RequestKey, KnownRequest>,
-    ) -> RequestStatus {
+    fn request_status(&self, named: &KeyedRequest, before: &StoredRequests) -> RequestStatus {
         let KeyedRequest { request: _, key, digest } = named;
         if let Some(open) = self.requests_in_flight.get(key) {
             let same = open.digest == *digest;
@@ -216,17 +207,13 @@ impl<'a> GroupBuilder<'a> {
                 Err(WalletError::RequestIdReused)
             });
         }
-        match before.get(key) {
-            Some(KnownRequest::Answered(stored)) if stored.digest != *digest => {
-                RequestStatus::Answered(Err(WalletError::RequestIdReused))
+        match before.recall(key, digest) {
+            Some(Recall::Repeated { answer, first }) => {
+                RequestStatus::Answered(answer::decode(&answer, first).ok_or(WalletError::Corrupt))
             }
-            Some(KnownRequest::Answered(stored)) => {
-                RequestStatus::Answered(answer::decode(stored).ok_or(WalletError::Corrupt))
-            }
-            Some(KnownRequest::TooOld) => {
-                RequestStatus::Answered(Err(WalletError::RequestIdTooOld))
-            }
-            None => RequestStatus::New,
+            Some(Recall::IdReused) => RequestStatus::Answered(Err(WalletError::RequestIdReused)),
+            Some(Recall::TooOld) => RequestStatus::Answered(Err(WalletError::RequestIdTooOld)),
+            Some(Recall::Fresh) | None => RequestStatus::New,
         }
     }
 

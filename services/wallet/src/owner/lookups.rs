@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use eventlog::{KnownRequest, ReadError, RequestKey, RequestLookup};
+use eventlog::{Authenticator, KnownRequest, ReadError, Recall, RequestKey, RequestLookup};
 
 use super::{Owner, PendingReply};
 use crate::answer::Answer;
@@ -24,6 +24,20 @@ pub(super) struct RequestInFlight {
     pub(super) answer: Answer,
 }
 
+/// Requests that are not new.
+pub(super) struct StoredRequests {
+    found: BTreeMap<RequestKey, KnownRequest>,
+    authenticator: Authenticator,
+}
+
+impl StoredRequests {
+    /// Finding about a request whose content has this SHA-256; `None` if it is new.
+    pub(super) fn recall(&self, key: &RequestKey, digest: &[u8; 32]) -> Option<Recall> {
+        let known = self.found.get(key)?;
+        Some(known.clone().recall(digest, &self.authenticator))
+    }
+}
+
 /// Requests, and those of them that are not new.
 pub(super) type LookupResult =
     (RequestBatch, Result<BTreeMap<RequestKey, KnownRequest>, ReadError>);
@@ -34,7 +48,7 @@ impl Owner {
     pub(super) fn split_repeats(
         &mut self,
         asks: Vec<RequestBatch>,
-    ) -> (Vec<RequestBatch>, BTreeMap<RequestKey, KnownRequest>) {
+    ) -> (Vec<RequestBatch>, StoredRequests) {
         let (mut ready, mut before) = (Vec::with_capacity(asks.len()), BTreeMap::new());
         for mut ask in asks {
             // Memory is asked again after a lookup too: it may have changed since.
@@ -52,7 +66,8 @@ impl Owner {
         for named in ready.iter().flat_map(|ask| &ask.requests) {
             self.state.lookup_keys.remove(&named.key);
         }
-        (ready, before)
+        let authenticator = self.state.log.authenticator().clone();
+        (ready, StoredRequests { found: before, authenticator })
     }
 
     /// Adds the stored answers that are in memory. Returns the keys that only the store knows.

@@ -46,11 +46,12 @@ impl Snapshots {
         Snapshots { last_size: last, taken_at: Instant::now(), being_stored: JoinSet::new() }
     }
 
-    pub(super) fn store(&mut self, repo: Repo, snapshot: Snapshot) {
+    /// Stores a snapshot beside the owner's task; `epoch` is the owner's.
+    pub(super) fn store(&mut self, repo: Repo, snapshot: Snapshot, epoch: u64) {
         self.being_stored.spawn(async move {
             let Snapshot { size, bytes } = snapshot;
             let place = SnapshotPlace { size, named_at: Position(size.saturating_sub(1)) };
-            match repo.snapshots().store(place, &bytes).await {
+            match repo.snapshots().store(place, &bytes, epoch).await {
                 Ok(()) => tracing::info!(size, bytes = bytes.len(), "a snapshot is kept"),
                 Err(error) => tracing::warn!(size, %error, "a snapshot was not kept"),
             }

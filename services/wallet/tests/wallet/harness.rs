@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use eventlog::{
-    Clock, Limits as LogLimits, Log, MemStore, Options, PgStore, PoolSizes, Position, Reader,
-    Store, UnixMicros,
+    Authenticator, Clock, Limits as LogLimits, Log, MemStore, Options, PgStore, PoolSizes,
+    Position, PreviousSecret, Reader, Store, UnixMicros,
 };
 use ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer, check_conservation};
 use primitives::{PlayerId, RequestId, TableId};
@@ -259,6 +259,9 @@ pub(crate) fn opener<S: Store + 'static>(
     clock: Clock,
 ) -> Opener {
     Box::new(move || {
+        // What the log itself would refuse is for the wallet to find. `service.rs` runs a strict one.
+        let lost = PreviousSecret { secret: None, until: Position(u64::MAX) };
+        let authenticator = Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8]));
         let options = Options {
             name: "wallet/0".into(),
             owner: "test".into(),
@@ -266,7 +269,7 @@ pub(crate) fn opener<S: Store + 'static>(
             lease: Duration::from_secs(5),
             take_over: true,
             clock: clock.clone(),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: authenticator.with_previous([lost].into_iter(), ""),
             limits: LogLimits {
                 store_timeout,
                 batch_events: 6_000,

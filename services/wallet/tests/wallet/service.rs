@@ -1,11 +1,12 @@
 //! The whole process over PostgreSQL and a port, started twice.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
 use chassis::channel::{self, CredentialInterceptor, PeerChannel};
-use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
+use chassis::config::{LogIdentity, PreviousLogKey, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::serve;
 use ed25519_dalek::SigningKey;
@@ -14,7 +15,7 @@ use proto::wallet::v1 as pb;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use sabacc_wallet::service;
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
 use tokio::task::JoinHandle;
@@ -30,6 +31,11 @@ struct Process {
     running: JoinHandle<Result<bool, service::RunError>>,
 }
 
+fn identity(key: u8) -> LogIdentity {
+    let key = SigningKey::from_bytes(&[key; 32]);
+    LogIdentity { origin: "test/wallet".into(), key, previous: Vec::new() }
+}
+
 impl Process {
     async fn begin(url: &str) -> Process {
         let life = Process::start(url).await;
@@ -41,6 +47,10 @@ impl Process {
 
     /// Starts a process without waiting until it is ready.
     async fn start(url: &str) -> Process {
+        Process::start_with(url, identity(1)).await
+    }
+
+    async fn start_with(url: &str, log: LogIdentity) -> Process {
         let settings = [
             ("SABACC_DATABASE_URL", url),
             ("SABACC_LISTEN", "127.0.0.1:0"),
@@ -51,8 +61,7 @@ impl Process {
         let source = Source::new("", "", environment).expect("settings are texts");
         let mut config = ServiceConfig::parse(Service::Wallet, source).expect("they are right");
         let issuer = TokenIssuer::generate("test", &SystemEntropy);
-        let key = SigningKey::from_bytes(&[1; 32]);
-        config.log = Some(LogIdentity { origin: "test/wallet".into(), key });
+        config.log = Some(log);
         config.auth.issuers = vec![IssuerKey::for_all_roles(issuer.public_key())];
         let drain = Drain::new(Duration::from_secs(10));
         let bound = serve::bind(config.listen).await.expect("a free port");
@@ -70,6 +79,18 @@ impl Process {
         let mut request = Request::new(message);
         channel::add_token(&mut request, &self.issuer.issue(&claims));
         request
+    }
+
+    /// Words with which a process ends that cannot use its log.
+    async fn fault(self) -> String {
+        let fault = self.running.await.expect("no panic").expect_err("it cannot start");
+        let mut words = fault.to_string();
+        let mut cause = fault.source();
+        while let Some(error) = cause {
+            words = format!("{words}: {error}");
+            cause = error.source();
+        }
+        words
     }
 
     async fn end(self) {
@@ -155,6 +176,68 @@ async fn a_wallet_is_ready_once_the_accounts_are_read() {
     let ask = pb::GetAccountRequest { player_id: player(99).to_string() };
     let read = accounts.get_account(life.call(Role::Operator, "ops", ask)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&read), Some(ErrorReason::AccountUnknown), "{read}");
+    drop(accounts);
+    life.end().await;
+}
+
+/// A superuser posts a transfer behind the wallet's back; the log's key is another one, and is named as
+/// a previous one.
+/// ARCHITECTURE.md §2.2.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_believes_what_was_written_with_its_key() {
+    const UNKNOWN: &str = "is not as it was written with this log's key";
+    let url = testkit::postgres().await.unwrap().database("forged").await.unwrap();
+    service::migrate(&url, None).await.unwrap();
+    let life = Process::begin(&url).await;
+    let mut accounts = WalletServiceClient::new(life.channel.clone());
+    let me = player(1).to_string();
+    let open = pb::OpenAccountRequest { request_id: id(1).to_string(), player_id: String::new() };
+    accounts.open_account(life.call(Role::Player, &me, open)).await.unwrap();
+    let issue = pb::IssueRequest {
+        request_id: id(2).to_string(),
+        player_id: me.clone(),
+        amount_credits: 500,
+        reason: "welcome".into(),
+    };
+    accounts.issue(life.call(Role::Operator, "ops", issue)).await.unwrap();
+    drop(accounts);
+    life.end().await;
+
+    let mut admin = PgConnection::connect(&url).await.unwrap();
+    let again = "INSERT INTO wallet.event_groups
+        SELECT position + 1, recorded_at, version + 1, author, log, count, stream, NULL, trace, NULL, NULL,
+            sha256('any'), content, NULL
+        FROM wallet.event_groups WHERE position = 1";
+    let size: i64 = sqlx::query_scalar("SELECT size FROM wallet.log_sizes")
+        .fetch_one(&mut admin)
+        .await
+        .unwrap();
+    sqlx::raw_sql("ALTER TABLE wallet.event_groups DISABLE TRIGGER append_only")
+        .execute(&mut admin)
+        .await
+        .unwrap();
+    // The last event names a snapshot, which is the wallet's own; the issue stands before it.
+    let forged = again.replace("position + 1", &size.to_string());
+    sqlx::raw_sql(AssertSqlSafe(forged)).execute(&mut admin).await.unwrap();
+    let fault = Process::start(&url).await.fault().await;
+    assert!(fault.contains(UNKNOWN) && fault.contains(&format!("position {size} ")), "{fault}");
+    let removed = sqlx::query("DELETE FROM wallet.event_groups WHERE position >= $1").bind(size);
+    assert_eq!(removed.execute(&mut admin).await.unwrap().rows_affected(), 1);
+
+    let fault = Process::start_with(&url, identity(2)).await.fault().await;
+    assert!(fault.contains(UNKNOWN), "{fault}");
+    let until = size.unsigned_abs();
+    let old = PreviousLogKey { secret: Some([1; 32].into()), until };
+    let changed = LogIdentity { previous: vec![old], ..identity(2) };
+    let life = Process::start_with(&url, changed).await;
+    while channel::is_ready(&life.channel).await.is_err() {
+        assert!(!life.running.is_finished());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let mut accounts = WalletServiceClient::new(life.channel.clone());
+    let ask = pb::GetAccountRequest { player_id: String::new() };
+    let found = accounts.get_account(life.call(Role::Player, &me, ask)).await.unwrap();
+    assert_eq!(found.into_inner().balance_credits, 500);
     drop(accounts);
     life.end().await;
 }

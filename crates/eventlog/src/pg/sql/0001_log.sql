@@ -57,13 +57,13 @@ CREATE TABLE event_groups (
     request_id  uuid,
     trace       uuid,
     key         uuid,
-    digest      bytea CHECK (octet_length(digest) = 32),
+    tag         uuid,
     previous    bytea NOT NULL CHECK (octet_length(previous) = 32),
     content     bytea NOT NULL,
     answer      bytea,
     CONSTRAINT event_groups_position PRIMARY KEY (log, position),
     CONSTRAINT event_groups_version UNIQUE (stream, version, log),
-    CONSTRAINT event_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
+    CONSTRAINT event_groups_answer CHECK ((key IS NULL) = (tag IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
 -- Answered requests, each caller's own. The key of an id with a time begins with its 48 bits of Unix
 -- milliseconds, so the index grows at its end.
@@ -76,7 +76,7 @@ COMMENT ON COLUMN event_groups.log IS 'logs.number';
 COMMENT ON COLUMN event_groups.count IS 'number of events';
 COMMENT ON COLUMN event_groups.trace IS 'NULL for a trace id of zeros';
 COMMENT ON COLUMN event_groups.key IS 'of the caller and the request''s id (crates/eventlog/src/key.rs), on the first row that a request caused';
-COMMENT ON COLUMN event_groups.digest IS 'SHA-256 of the request''s content';
+COMMENT ON COLUMN event_groups.tag IS 'code over request, content and answer, under a key that is not in the database (crates/eventlog/src/authenticator.rs)';
 COMMENT ON COLUMN event_groups.previous IS 'SHA-256 of the leaf record before the first event in its stream; zeros for the first of all';
 COMMENT ON COLUMN event_groups.content IS 'for each event: kind u16, schema u16, sealed u8, length of the payload u32, all big-endian, salt of 16 bytes, payload';
 COMMENT ON COLUMN event_groups.answer IS 'the request''s first answer';
@@ -91,10 +91,10 @@ CREATE TABLE archived_groups (
     count       smallint NOT NULL CHECK (count > 0),
     request_id  uuid NOT NULL,
     key         uuid,
-    digest      bytea CHECK (octet_length(digest) = 32),
+    tag         uuid,
     answer      bytea,
     CONSTRAINT archived_groups_position PRIMARY KEY (log, position),
-    CONSTRAINT archived_groups_answer CHECK ((key IS NULL) = (digest IS NULL) AND (key IS NULL) = (answer IS NULL))
+    CONSTRAINT archived_groups_answer CHECK ((key IS NULL) = (tag IS NULL) AND (key IS NULL) = (answer IS NULL))
 );
 CREATE UNIQUE INDEX archived_groups_key ON archived_groups (key, log) WHERE key IS NOT NULL;
 
@@ -176,7 +176,7 @@ JOIN authors ON authors.number = rows.author
 CROSS JOIN LATERAL unpack_events(rows.content) AS one;
 COMMENT ON VIEW events IS 'Every event, a row each. Ask by stream, or by log and first: a row of the table holds events from position first on.';
 COMMENT ON COLUMN events.recorded_at IS 'Unix microseconds';
-COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf record hashes it';
+COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf record hashes it: half random, half a code by which the owner knows its own events';
 COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream, zeros for the first of all; NULL where the event before it stands in the same row';
 COMMENT ON COLUMN events.first IS 'position of the first event of its row: an index finds it together with log';
 

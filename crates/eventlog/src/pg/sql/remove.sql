@@ -20,9 +20,9 @@ WITH removed AS (
         )
     RETURNING old.*
 ), kept AS (
-    INSERT INTO archived_groups (log, position, count, recorded_at, author, request_id, key, digest, answer)
+    INSERT INTO archived_groups (log, position, count, recorded_at, author, request_id, key, tag, answer)
     SELECT log, position, count, recorded_at, author, request_id,
-        CASE WHEN stays THEN key END, CASE WHEN stays THEN digest END, CASE WHEN stays THEN answer END
+        CASE WHEN stays THEN key END, CASE WHEN stays THEN tag END, CASE WHEN stays THEN answer END
     FROM removed, LATERAL (
         SELECT $7 AND key IS NOT NULL AND NOT forgets_answer(key) AS stays
     ) AS answers

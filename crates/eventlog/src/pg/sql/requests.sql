@@ -1,6 +1,6 @@
 -- $1 log, $2 keys
-SELECT key, digest, position AS first, answer FROM event_groups
+SELECT key, tag, position AS first, answer FROM event_groups
 WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($2)
 UNION ALL
-SELECT key, digest, position AS first, answer FROM archived_groups
+SELECT key, tag, position AS first, answer FROM archived_groups
 WHERE log = (SELECT number FROM logs WHERE name = $1) AND key = ANY ($2)

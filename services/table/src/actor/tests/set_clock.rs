@@ -3,7 +3,7 @@
 use chassis::channel::{self, CredentialInterceptor};
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
-use eventlog::{Event, Limits, MemStore, Options, Position};
+use eventlog::{Authenticator, Event, Limits, MemStore, Options, Position};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use system::clock::ManualClock;
@@ -64,7 +64,7 @@ impl WaitingTable {
             lease: Duration::from_secs(5),
             take_over: false,
             clock: store_clock,
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: Limits::default(),
         };
         let log = Log::open(Arc::<MemStore>::clone(&store), options).await.unwrap();
@@ -72,7 +72,8 @@ impl WaitingTable {
         let nowhere =
             channel::connect_lazy(&nowhere, None, CredentialInterceptor::NoToken).unwrap();
         let key = SigningKey::from_bytes(&[3; 32]);
-        let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
+        let identity =
+            LogIdentity { origin: "test/table".into(), key: key.clone(), previous: Vec::new() };
         let parts = notary::Dependencies {
             store,
             log: "table/0".into(),

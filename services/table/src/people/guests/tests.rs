@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use chassis::auth::{IssuerKey, Verifier};
-use eventlog::{Limits, Log, MemStore, Options, Store};
+use eventlog::{Authenticator, Limits, Log, MemStore, Options, Store};
 use keyring::{Keyring, SecretStore};
 use primitives::{PlayerId, RequestId};
 use system::clock::{ManualClock, SystemClock};
@@ -48,7 +48,7 @@ impl Fixture {
             lease: Duration::from_secs(5),
             take_over: true,
             clock: Arc::new(move || clock.now()),
-            salts: Arc::new(|| [7; 16]),
+            authenticator: Authenticator::new(&[7; 32], "", Arc::new(|| [7; 8])),
             limits: Limits::default(),
         };
         let store: Arc<dyn Store> = Arc::<MemStore>::clone(&self.store);

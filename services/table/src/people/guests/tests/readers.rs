@@ -23,7 +23,7 @@ async fn everything(people: &People, requests: &[RequestKey]) -> Vec<u8> {
     let stored = people.log.reader().requests(requests).await.unwrap();
     assert_eq!(stored.len(), requests.len());
     for stored in &stored {
-        seen.extend(stored.digest);
+        seen.extend(stored.tag.unwrap());
         seen.extend_from_slice(&stored.answer);
     }
     seen
