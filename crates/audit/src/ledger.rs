@@ -277,9 +277,9 @@ impl LedgerAudit {
         }
     }
 
-    /// Ends the audit. `read_at` is the time at which the wallet's log had been read to its end: a
-    /// transfer that a table recorded as posted before then must be in it. Pass an [`UnixMicros`]
-    /// of `u64::MAX` if no service runs any more.
+    /// Ends the audit. `read_at` is a time before the wallet's log was read: a transfer that a table
+    /// recorded as posted by then must be in it. What is posted while the log's last page is on its
+    /// way may be missing. Pass an [`UnixMicros`] of `u64::MAX` if no service runs any more.
     #[must_use]
     pub fn finish(mut self, read_at: UnixMicros) -> Report {
         if let Err(why) = self.replay.finish() {

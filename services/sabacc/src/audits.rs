@@ -84,10 +84,12 @@ pub(crate) async fn run(
 /// Compares all stacks, pots and accounts over the logs.
 pub(crate) async fn audit_ledger(logs: &Logs) -> anyhow::Result<audit::ledger::Report> {
     let mut books = LedgerAudit::new();
-    logs::for_each_event(&logs.wallet.reader, |event| books.wallet(event)).await?;
+    // Before the wallet's log is read: what was posted by then is among its events. What is posted
+    // while its last page is on its way is not.
+    let read_at = SystemClock::new().now();
     // The wallet first: the table's later events may have no transfer among the events that were
     // read.
-    let read_at = SystemClock::new().now();
+    logs::for_each_event(&logs.wallet.reader, |event| books.wallet(event)).await?;
     logs::for_each_event(&logs.table.reader, |event| books.table(event)).await?;
     Ok(books.finish(read_at))
 }
