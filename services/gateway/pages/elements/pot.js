@@ -7,7 +7,7 @@ const SHEET = sheet(`
   :host { display: inline-grid; justify-items: center; gap: .15rem; padding: .4rem .8rem .5rem; border-radius: .8rem; color: var(--felt-ink, #fff); background: #0000002e; box-shadow: inset 0 0 0 1px #ffffff1a; min-width: 5.5rem; }
   .name { font: 650 .6875rem/1.2 var(--display, sans-serif); letter-spacing: .1em; text-transform: uppercase; color: var(--felt-soft, #cde); white-space: nowrap; }
   sabacc-chips { font-size: 1rem; }
-  :host([strong]) sabacc-chips { font-size: 1.35rem; }
+  :host([strong]) sabacc-chips { font-size: var(--strong-pot, 1.35rem); }
   :host([strong]) { background: #00000047; box-shadow: inset 0 0 0 1px #d9b26a73; }
 `);
 

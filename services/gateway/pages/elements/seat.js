@@ -53,7 +53,7 @@ const SHEET = sheet(`
     :host([data-side]) .bet { position: static; transform: none; }
     :host([data-side]) .badges { order: 0; }
     sabacc-clock { --clock: 2.1rem; } .face { width: 1.6rem; height: 1.6rem; font-size: .75rem; }
-    .badges { max-width: 100%; } .badge { white-space: normal; text-align: center; border-radius: .6rem; }
+    .badges { max-width: 100%; } .badge:not(.short) { white-space: normal; text-align: center; border-radius: .6rem; }
     .plate { padding: .25rem .5rem .25rem .25rem; gap: 0 .4rem; } .name { font-size: .8125rem; } .money { font-size: .75rem; } .state { display: none; }
     :host([data-side]) .says { grid-row: 1 / 2; bottom: -.1rem; }
     .says { max-width: calc(100% + .5rem); padding: .15rem .4rem; font-size: .6875rem; line-height: 1.2; max-height: calc(2.4em + .3rem); white-space: normal; text-wrap: balance; }
@@ -62,7 +62,7 @@ const SHEET = sheet(`
     :host([crowded]) .who { max-width: 100%; } :host([crowded]) .name { font-size: .75rem; } :host([crowded]) .bot { font-size: .5625rem; padding: 0 .2rem; }
     :host([crowded]) sabacc-clock { display: none; --clock: 1.5rem; position: absolute; left: -.4rem; top: -.6rem; background: #14171b; border-radius: 50%; }
     :host([crowded][turn]) sabacc-clock { display: inline-grid; } :host([crowded]) .face { width: 1.1rem; height: 1.1rem; font-size: .625rem; }
-    :host([crowded]) .badge { padding: .05rem .35rem; font-size: .625rem; }
+    :host([crowded]) .badge { padding: .05rem .3rem; font-size: .625rem; letter-spacing: -.02em; }
     :host([crowded]) .button { width: 1.05rem; height: 1.05rem; right: -.25rem; }
     :host([crowded]) sabacc-seal { --seal: .95rem; }
   }
@@ -146,6 +146,8 @@ export class SabaccSeat extends HTMLElement {
     this.part_(".badges").replaceChildren(...badges.map((badge) => {
       const made = document.createElement("span");
       made.className = `badge ${badge.tone ?? ""}`;
+      // It fits beside its neighbours at a table of eight, and a second line would push the pots away.
+      made.classList.toggle("short", badge.text.length <= 11);
       made.textContent = badge.text;
       if (badge.title) made.title = badge.title;
       return made;
