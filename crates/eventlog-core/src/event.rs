@@ -9,7 +9,7 @@ use bytes::Bytes;
 use primitives::{RequestId, StreamId, UnixMicros};
 use serde::{Deserialize, Serialize};
 
-use crate::record::{RECORD_LEN, SALT_LEN, author_hash, leaf_record};
+use crate::record::{LeafRecord, RECORD_LEN, SALT_LEN, author_hash, leaf_record};
 
 /// Position of an event in its log: 0, 1, 2 … without gaps.
 #[derive(
@@ -63,7 +63,13 @@ impl Event {
     /// Leaf record: the bytes that the log's Merkle tree commits to.
     #[must_use]
     pub fn record(&self) -> [u8; RECORD_LEN] {
-        leaf_record(self).to_bytes()
+        self.leaf_record().to_bytes()
+    }
+
+    /// Fields of the leaf record.
+    #[must_use]
+    pub fn leaf_record(&self) -> LeafRecord {
+        leaf_record(self)
     }
 
     /// Hash of the event's own actor, request id and trace.

@@ -10,8 +10,8 @@
 //!    no event recorded since the time to keep.
 //!
 //! The database keeps the **cut** (its position and the peaks of the tree there, from which the
-//! tree is built when the log is opened), the last event of every stream, so that versions
-//! continue, the streams that the service still reads, such as disputes and hands that are not over,
+//! tree is built when the log is opened), the leaf record of every stream's last event, so that
+//! versions continue, the streams that the service still reads, such as disputes and hands that are not over,
 //! and of answered requests what [`RetainedRequests`] says. So that no repeat acts twice, it also
 //! remembers for good up to which key answers were forgotten, and a person's id up to there is refused
 //! as too old. Reading a removed event is an error that names the cut. A service that folds its whole log can no longer start

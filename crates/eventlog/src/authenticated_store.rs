@@ -10,7 +10,7 @@ use merkle::Tree;
 use primitives::StreamId;
 
 use crate::authenticator::Authenticator;
-use crate::event::AnsweredRequest;
+use crate::event::{AnsweredRequest, StreamEnd};
 use crate::key::RequestKey;
 use crate::store::{AppendOutcome, Batch, Claim, ClaimOutcome, Fence, Renewal, Store, StoreError};
 
@@ -31,8 +31,25 @@ impl AuthenticatedStore {
     }
 
     fn check(&self, events: Vec<Event>) -> Result<Vec<Event>, StoreError> {
-        match events.iter().find(|event| !self.authenticator.is_authentic(event)) {
-            None => Ok(events),
+        self.check_each(&events)?;
+        Ok(events)
+    }
+
+    /// An archived end has no code. The store has compared it with the tile.
+    fn check_ends(&self, ends: Vec<StreamEnd>) -> Result<Vec<StreamEnd>, StoreError> {
+        self.check_each(ends.iter().filter_map(|end| match end {
+            StreamEnd::Stored(event) => Some(event),
+            StreamEnd::Archived(_) => None,
+        }))?;
+        Ok(ends)
+    }
+
+    fn check_each<'a>(
+        &self,
+        events: impl IntoIterator<Item = &'a Event>,
+    ) -> Result<(), StoreError> {
+        match events.into_iter().find(|event| !self.authenticator.is_authentic(event)) {
+            None => Ok(()),
             Some(forged) => {
                 let Position(at) = forged.position;
                 let what = format!(
@@ -94,17 +111,17 @@ impl Store for AuthenticatedStore {
         self.store.pipelines_entries()
     }
 
-    async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
-        self.check(self.store.last_events(log, of).await?)
+    async fn stream_ends(&self, log: &str, of: &[StreamId]) -> Result<Vec<StreamEnd>, StoreError> {
+        self.check_ends(self.store.stream_ends(log, of).await?)
     }
 
-    async fn last_of_stream(
+    async fn stream_end(
         &self,
         log: &str,
         stream: StreamId,
-    ) -> Result<Option<Event>, StoreError> {
-        let last = self.store.last_of_stream(log, stream).await?;
-        Ok(self.check(last.into_iter().collect())?.pop())
+    ) -> Result<Option<StreamEnd>, StoreError> {
+        let end = self.store.stream_end(log, stream).await?;
+        Ok(self.check_ends(end.into_iter().collect())?.pop())
     }
 
     async fn requests(

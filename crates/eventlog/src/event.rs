@@ -9,8 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eventlog_core::{NewEvent, Position, Version};
-use primitives::{RequestId, UnixMicros};
+use eventlog_core::record::{LeafRecord, RECORD_LEN};
+use eventlog_core::{Event, NewEvent, Position, Version};
+use primitives::{RequestId, StreamId, UnixMicros};
 
 use crate::authenticator::{AnswerTag, Authenticator};
 use crate::key::RequestKey;
@@ -110,6 +111,58 @@ pub enum Recall {
     IdReused,
     /// See [`KnownRequest::TooOld`].
     TooOld,
+}
+
+/// Last event of a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StreamEnd {
+    Stored(Event),
+    /// The event was archived and removed; its leaf record stays.
+    Archived(LeafRecord),
+}
+
+impl StreamEnd {
+    #[must_use]
+    pub fn stream(&self) -> StreamId {
+        match self {
+            StreamEnd::Stored(event) => event.stream,
+            StreamEnd::Archived(record) => StreamId(record.stream),
+        }
+    }
+
+    #[must_use]
+    pub fn position(&self) -> Position {
+        match self {
+            StreamEnd::Stored(event) => event.position,
+            StreamEnd::Archived(record) => Position(record.position),
+        }
+    }
+
+    /// Number of events of the stream.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        match self {
+            StreamEnd::Stored(event) => event.version,
+            StreamEnd::Archived(record) => Version(record.version),
+        }
+    }
+
+    #[must_use]
+    pub fn kind(&self) -> u16 {
+        match self {
+            StreamEnd::Stored(event) => event.kind,
+            StreamEnd::Archived(record) => record.kind,
+        }
+    }
+
+    /// Leaf record.
+    #[must_use]
+    pub fn record(&self) -> [u8; RECORD_LEN] {
+        match self {
+            StreamEnd::Stored(event) => event.record(),
+            StreamEnd::Archived(record) => record.to_bytes(),
+        }
+    }
 }
 
 /// Size, root and time of the committed log.

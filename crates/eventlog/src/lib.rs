@@ -52,7 +52,9 @@ pub use checkpoint_store::{
 };
 pub use derive::{derived_id, request_digest};
 pub use error::{AppendError, OpenError, ReadError, Source};
-pub use event::{AnsweredRequest, Entry, KnownRequest, Recall, Receipt, Request, TreeHead};
+pub use event::{
+    AnsweredRequest, Entry, KnownRequest, Recall, Receipt, Request, StreamEnd, TreeHead,
+};
 pub use eventlog_core::record;
 pub use eventlog_core::{Event, NewEvent, Position, Version};
 pub use group::{Group, PipelinedCtes, ProjectionRows};

@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 
 use crate::checkpoint_store::{SignedCheckpoint, TileCoordinates};
-use crate::event::AnsweredRequest;
+use crate::event::{AnsweredRequest, StreamEnd};
 use crate::key::RequestKey;
 use crate::log::Clock;
 use crate::store::{
@@ -415,10 +415,11 @@ impl Store for MemStore {
         true
     }
 
-    async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
+    async fn stream_ends(&self, log: &str, of: &[StreamId]) -> Result<Vec<StreamEnd>, StoreError> {
         let state = self.state_if_up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
-        Ok(kept.pick(of.iter().filter_map(|stream| kept.of_stream(*stream).last())))
+        let last = kept.pick(of.iter().filter_map(|stream| kept.of_stream(*stream).last()));
+        Ok(last.into_iter().map(StreamEnd::Stored).collect())
     }
 
     async fn requests(

@@ -66,7 +66,7 @@ pub use migrate::{migrate, migrate_with};
 pub use projection::{FIRST_PROJECTION_PARAMETER, Projection};
 pub use snapshots::{SnapshotPlace, Snapshots};
 
-use crate::event::AnsweredRequest;
+use crate::event::{AnsweredRequest, StreamEnd};
 use crate::key::RequestKey;
 use crate::store::{
     AppendOutcome, Batch, Claim, ClaimOutcome, ClockSkew, Fence, Renewal, Store, StoreError,
@@ -326,22 +326,22 @@ impl Store for PgStore {
         self.projection.no_rows.pipelined().is_some()
     }
 
-    async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
+    async fn stream_ends(&self, log: &str, of: &[StreamId]) -> Result<Vec<StreamEnd>, StoreError> {
         let mut link = self.writers.acquire().await.map_err(StoreError::unavailable)?;
-        let events = with_statement_timeout(sql::last_events(&mut link, log, of)).await;
-        self.writers.release_unless_broken(link, events).map_err(StatementError::into_read_error)
+        let ends = with_statement_timeout(sql::stream_ends(&mut link, log, of)).await;
+        self.writers.release_unless_broken(link, ends).map_err(StatementError::into_read_error)
     }
 
-    async fn last_of_stream(
+    async fn stream_end(
         &self,
         log: &str,
         stream: StreamId,
-    ) -> Result<Option<Event>, StoreError> {
+    ) -> Result<Option<StreamEnd>, StoreError> {
         let of = [stream];
-        let last = self.read_with(|| async {
-            sql::last_events(&mut *self.readers.acquire().await?, log, &of).await
+        let ends = self.read_with(|| async {
+            sql::stream_ends(&mut *self.readers.acquire().await?, log, &of).await
         });
-        Ok(last.await?.pop())
+        Ok(ends.await?.pop())
     }
 
     async fn requests(

@@ -16,7 +16,7 @@ use primitives::StreamId;
 
 use crate::archive::MountedArchives;
 use crate::error::ReadError;
-use crate::event::{AnsweredRequest, KnownRequest};
+use crate::event::{AnsweredRequest, KnownRequest, StreamEnd};
 use crate::key::RequestKey;
 use crate::pages::Pages;
 use crate::store::{READ_BYTES, Store};
@@ -116,7 +116,7 @@ impl Reader {
 
     /// Position of the cut behind a gap before other events, and the archives that may fill the gap;
     /// `position` is that of the gap, if known. An error where no cut explains the gap. The last event
-    /// of the log or of a stream is never removed, so a missing end is not due to a cut.
+    /// of the log is never removed, so a missing end is not due to a cut.
     async fn removed(
         &self,
         position: Option<u64>,
@@ -156,16 +156,25 @@ impl Reader {
             let behind = stored.split_off(gap.unwrap_or(stored.len()));
             append_within_bound(&mut events, std::mem::replace(&mut stored, behind));
             let next = first + events.len() as u64;
-            let Some(behind) = stored.first().filter(|_| has_room(&events, limit)) else {
+            if !has_room(&events, limit) {
                 events.truncate(limit);
                 return Ok(events);
+            }
+            let behind = match stored.first() {
+                Some(behind) => (behind.version.0, behind.position.0),
+                None => match self.stream_end(stream).await? {
+                    Some(StreamEnd::Archived(last)) if last.version >= next => {
+                        (last.version.saturating_add(1), u64::MAX)
+                    }
+                    Some(_) | None => return Ok(events),
+                },
             };
             let at = format!("version {next} of stream {stream}");
             let (size, archives) = self.removed(None, &at).await?;
-            let end = behind.version.0.min(first.saturating_add(limit as u64));
+            let end = behind.0.min(first.saturating_add(limit as u64));
             let found = match archives {
                 Some(archives) => {
-                    let before = behind.position.0.min(size);
+                    let before = behind.1.min(size);
                     Box::pin(archives.read_stream(stream, next..end, before)).await?
                 }
                 None => None,
@@ -210,8 +219,8 @@ impl Reader {
     }
 
     /// Last event of a stream; `None` if it has none.
-    pub async fn last_of_stream(&self, stream: StreamId) -> Result<Option<Event>, ReadError> {
-        Ok(self.store.last_of_stream(&self.log, stream).await?)
+    pub async fn stream_end(&self, stream: StreamId) -> Result<Option<StreamEnd>, ReadError> {
+        Ok(self.store.stream_end(&self.log, stream).await?)
     }
 
     /// Answered request with this key.

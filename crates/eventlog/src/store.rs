@@ -26,7 +26,7 @@ use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
 use crate::error::Source;
-use crate::event::AnsweredRequest;
+use crate::event::{AnsweredRequest, StreamEnd};
 use crate::group::ProjectionRows;
 use crate::key::RequestKey;
 
@@ -59,16 +59,17 @@ pub trait Store: Send + Sync {
     /// projection does not allow it.
     fn pipelines_entries(&self) -> bool;
 
-    /// Last event of each of the streams that have one, in any order.
-    async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError>;
+    /// Ends of those of the streams that have events, in any order. An archived one has been compared
+    /// with the log's tile.
+    async fn stream_ends(&self, log: &str, of: &[StreamId]) -> Result<Vec<StreamEnd>, StoreError>;
 
-    /// Last event of a stream. Read over a reader's connection, not a writer's.
-    async fn last_of_stream(
+    /// End of a stream. Read over a reader's connection, not a writer's.
+    async fn stream_end(
         &self,
         log: &str,
         stream: StreamId,
-    ) -> Result<Option<Event>, StoreError> {
-        Ok(self.last_events(log, &[stream]).await?.pop())
+    ) -> Result<Option<StreamEnd>, StoreError> {
+        Ok(self.stream_ends(log, &[stream]).await?.pop())
     }
 
     /// Answered requests among these keys, in any order.
@@ -78,8 +79,8 @@ pub trait Store: Send + Sync {
         of: &[RequestKey],
     ) -> Result<Vec<AnsweredRequest>, StoreError>;
 
-    /// Tree at the log's cut: the events before it were archived and removed, except the last of
-    /// each stream. `None` if no event was removed.
+    /// Tree at the log's cut: the events before it were archived and removed. `None` if no event
+    /// was removed.
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError>;
 
     /// Greatest key of a request whose answer was removed with its events; `None` if there is none.

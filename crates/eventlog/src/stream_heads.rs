@@ -11,6 +11,8 @@ use primitives::StreamId;
 use eventlog_core::record::chain_hash;
 use eventlog_core::{Event, Version};
 
+use crate::event::StreamEnd;
+
 /// End of a stream. The default is that of a stream without events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct StreamHead {
@@ -22,6 +24,10 @@ pub(crate) struct StreamHead {
 impl StreamHead {
     pub(crate) fn from_last_event(last: &Event) -> StreamHead {
         StreamHead { version: last.version, hash: chain_hash(&last.record()) }
+    }
+
+    pub(crate) fn from_end(end: &StreamEnd) -> StreamHead {
+        StreamHead { version: end.version(), hash: chain_hash(&end.record()) }
     }
 }
 

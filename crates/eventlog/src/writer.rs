@@ -345,11 +345,9 @@ impl Writer {
         }
         if !unknown.is_empty() {
             let log = &self.options.name;
-            let last =
-                retry_while_unavailable(give_up, || self.store.last_events(log, &unknown)).await?;
-            heads.extend(
-                last.iter().map(|event| (event.stream, StreamHead::from_last_event(event))),
-            );
+            let ends =
+                retry_while_unavailable(give_up, || self.store.stream_ends(log, &unknown)).await?;
+            heads.extend(ends.iter().map(|end| (end.stream(), StreamHead::from_end(end))));
         }
         Ok(heads)
     }

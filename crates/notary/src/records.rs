@@ -295,13 +295,12 @@ async fn last_before(
     stream: StreamId,
     position: Position,
 ) -> Result<u64, SelectError> {
-    let last = reader.last_of_stream(stream).await?;
-    let Some(last) = last else { return Ok(0) };
-    if last.position < position {
-        return Ok(last.version.0);
+    let Some(end) = reader.stream_end(stream).await? else { return Ok(0) };
+    if end.position() < position {
+        return Ok(end.version().0);
     }
     // The event of version `before` is before the position, the event of version `not` is not.
-    let (mut before, mut not) = (0, last.version.0);
+    let (mut before, mut not) = (0, end.version().0);
     while not - before > 1 {
         let middle = before + (not - before) / 2;
         match reader.read_stream(stream, Version(middle), 1).await {

@@ -242,8 +242,8 @@ impl Logs {
     /// mounted.
     pub(crate) async fn kept_table_stream(&self, table: TableId) -> anyhow::Result<Vec<Event>> {
         let (reader, stream) = (&self.table.reader, table.into());
-        let last = reader.last_of_stream(stream).await?.map_or(Version(1), |last| last.version);
-        let kept = reader.first_kept(stream, Version(1)..last).await?;
+        let last = reader.stream_end(stream).await?.map_or(Version(0), |end| end.version());
+        let kept = reader.first_kept(stream, Version(1)..Version(last.0 + 1)).await?;
         read_stream_from(reader, stream, kept).await
     }
 

@@ -88,9 +88,10 @@ pub async fn retained_streams(
 /// before the cut: the last end but one of a hand that was played to its end. The dealer's commitment
 /// to the next number stands behind that. At most [`MAX_TAIL`] records.
 async fn tail(log: &Reader, stream: StreamId, cut: u64) -> Result<Option<Version>, ReadError> {
-    let Some(last) = log.last_of_stream(stream).await? else { return Ok(None) };
-    let oldest = last.version.0.saturating_sub(MAX_TAIL);
-    let (mut before, mut first, mut ends) = (last.version.0 + 1, last, 0);
+    let Some(end) = log.stream_end(stream).await? else { return Ok(None) };
+    let oldest = end.version().0.saturating_sub(MAX_TAIL);
+    let mut first = (end.position(), end.version());
+    let (mut before, mut ends) = (end.version().0 + 1, 0);
     while before > oldest && ends < 2 {
         let page = page_before(log, stream, before).await?;
         let Some(earliest) = page.first() else { break };
@@ -101,13 +102,14 @@ async fn tail(log: &Reader, stream: StreamId, cut: u64) -> Result<Option<Version
                 Ok(TableRecord::HandFinished(finished)) if !finished.aborted
             );
             ends += u32::from(is_end);
-            first = event;
+            first = (event.position, event.version);
             if ends == 2 {
                 break;
             }
         }
     }
-    Ok((first.position.0 < cut).then_some(first.version))
+    let (position, version) = first;
+    Ok((position.0 < cut).then_some(version))
 }
 
 /// Events of a stream before version `before`, as many as are there and no more than a page.

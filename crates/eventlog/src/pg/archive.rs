@@ -5,10 +5,11 @@
 //!
 //! Specification: ARCHITECTURE.md §2.11.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
+use eventlog_core::record::LeafRecord;
 use eventlog_core::{Event, Position};
 use merkle::Tree;
 use sqlx::Connection as _;
@@ -28,7 +29,7 @@ const PAGE: usize = 1000;
 const TILE_WIDTH: u64 = 256;
 
 /// Removes the range of an archive from the database, but for what is retained. Returns the number of
-/// removed events. The last event of each stream stays.
+/// removed events. The last event of the log stays, and of each stream the leaf record of its last.
 pub async fn remove(
     admin_url: &str,
     service: &str,
@@ -50,7 +51,15 @@ pub async fn remove(
         if cut != whole.header.before {
             return Err(out_of_order(&whole, &cut));
         }
-        compare(&mut admin, file).await?;
+        let mut ends = BTreeMap::new();
+        compare(&mut admin, file, |event| {
+            ends.insert(event.stream, event.leaf_record());
+        })
+        .await?;
+        let ends: Vec<LeafRecord> = ends.into_values().collect();
+        for some in ends.chunks(PAGE) {
+            sql::put_stream_ends(&mut admin, log, some).await.map_err(database)?;
+        }
         sql::move_cut(&mut admin, log, &whole.after, range.start).await.map_err(database)?;
     }
     // A notary that starts reads the leaves of the last tile from the events.
@@ -88,12 +97,12 @@ pub async fn restore(
         put_back(&mut admin, &whole.header.log, page).await.map_err(database)?;
     }
     file.rewind()?;
-    compare(&mut admin, file).await?;
+    compare(&mut admin, file, |_| {}).await?;
     let before = &whole.header.before;
     sql::move_cut(&mut admin, &whole.header.log, before, before.size()).await.map_err(database)
 }
 
-/// Inserts those of adjacent events that are missing: the last of each stream stayed.
+/// Inserts those of adjacent events that are missing: some stayed.
 async fn put_back(
     admin: &mut PgConnection,
     log: &str,
@@ -136,10 +145,11 @@ async fn cut(admin: &mut PgConnection, log: &str) -> Result<Tree, ArchiveError> 
     Ok(sql::cut(admin, log).await.map_err(database)?.unwrap_or_default())
 }
 
-/// Compares the file and the live log event for event.
+/// Compares the file and the live log event for event, and shows each.
 async fn compare(
     admin: &mut PgConnection,
     file: &mut (impl Read + Seek),
+    mut show: impl FnMut(&Event),
 ) -> Result<(), ArchiveError> {
     let mut archive = Archive::open(file.by_ref())?;
     let log = archive.header().log.clone();
@@ -152,6 +162,7 @@ async fn compare(
             let same = live.iter().zip(&page).take_while(|(live, kept)| live == kept).count();
             return Err(ArchiveError::Differs(from.0 + same as u64));
         }
+        page.iter().for_each(&mut show);
     }
 }
 

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use eventlog_core::record::LeafRecord;
 use eventlog_core::{Event, Position, Version};
-use merkle::Tree;
+use merkle::{Tree, leaf_hash};
 use primitives::{RequestId, StreamId, UnixMicros};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -62,10 +63,11 @@ fn convert<T, U>(column: &str, value: T) -> Result<U, sqlx::Error>
 where
     U: TryFrom<T, Error: std::error::Error + Send + Sync + 'static>,
 {
-    U::try_from(value).map_err(|error| sqlx::Error::ColumnDecode {
-        index: column.into(),
-        source: Box::new(error),
-    })
+    U::try_from(value).map_err(|error| undecodable(column, error))
+}
+
+fn undecodable(column: &str, error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.into(), source: Box::new(error) }
 }
 
 fn array<const N: usize>(row: &PgRow, column: &'static str) -> Result<[u8; N], sqlx::Error> {
@@ -97,12 +99,34 @@ pub(super) fn events(rows: &[PgRow]) -> Result<Vec<Event>, sqlx::Error> {
             previous: array(row, "previous")?,
             content: row.try_get("content")?,
         };
-        group.unpack(&mut events).map_err(|error| sqlx::Error::ColumnDecode {
-            index: "content".into(),
-            source: error.into(),
-        })?;
+        group.unpack(&mut events).map_err(|error| undecodable("content", error))?;
     }
     Ok(events)
+}
+
+/// Contradiction between the leaf record of a stream's end and the log's tree.
+#[derive(Debug, thiserror::Error)]
+#[error("the record at position {0}, the end of a stream, is not the one in the log's tile")]
+struct ForeignEnd(u64);
+
+/// Leaf record of a stream's archived end, if a row has one behind the version `stored`, that of the
+/// last stored event. It must stand in the full tile of its position: events of a tile that is
+/// not full stay stored. A log that was never signed has no tiles.
+pub(super) fn archived_end(
+    row: &PgRow,
+    stored: Option<Version>,
+) -> Result<Option<LeafRecord>, sqlx::Error> {
+    let Some(bytes) = row.try_get::<Option<&[u8]>, _>("record")? else { return Ok(None) };
+    let record = LeafRecord::parse(bytes).map_err(|error| undecodable("record", error))?;
+    if stored.is_some_and(|stored| record.version <= stored.0) {
+        return Ok(None);
+    }
+    let is_signed: bool = row.try_get("is_signed")?;
+    match row.try_get::<Option<&[u8]>, _>("leaf")? {
+        Some(leaf) if leaf == leaf_hash(bytes) => Ok(Some(record)),
+        None if !is_signed => Ok(Some(record)),
+        Some(_) | None => Err(undecodable("record", ForeignEnd(record.position))),
+    }
 }
 
 pub(super) fn stored(row: &PgRow) -> Result<AnsweredRequest, sqlx::Error> {
@@ -149,5 +173,5 @@ pub(super) fn checkpoint(row: &PgRow) -> Result<SignedCheckpoint, sqlx::Error> {
 pub(super) fn tree(row: &PgRow) -> Result<Tree, sqlx::Error> {
     let peaks: &[u8] = row.try_get("tree")?;
     let tree = Tree::restore(unsigned(row, "size")?, peaks.as_chunks().0.to_vec());
-    tree.map_err(|error| sqlx::Error::ColumnDecode { index: "tree".into(), source: error.into() })
+    tree.map_err(|error| undecodable("tree", error))
 }

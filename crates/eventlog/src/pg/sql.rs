@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::slice;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use eventlog_core::record::LeafRecord;
 use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::StreamId;
@@ -15,10 +17,11 @@ use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postg
 use super::authors::AuthorNumbers;
 use super::groups::{EventGroup, group};
 use super::rows::{
-    PgUuid, events as event_rows, fence as fence_row, signed, store_time, stored, tree as tree_row,
+    PgUuid, archived_end, events as event_rows, fence as fence_row, signed, store_time, stored,
+    tree as tree_row,
 };
 use crate::archive::{Retained, RetainedRequests};
-use crate::event::AnsweredRequest;
+use crate::event::{AnsweredRequest, StreamEnd};
 use crate::key::RequestKey;
 use crate::store::{Batch, Claim, ClockReading, Fence, READ_BYTES, Renewal, StoreTime};
 
@@ -211,22 +214,45 @@ pub(super) async fn append(
     is_one_row_written(&sqlx::query_with(sql, arguments).fetch_one(link).await?)
 }
 
-/// Last event of each stream that has one.
-pub(super) async fn last_events(
+/// Ends of the streams that have events. Where some of an archive are restored, the archived end of a
+/// stream may stand behind its last event.
+pub(super) async fn stream_ends(
     link: &mut PgConnection,
     log: &str,
     of: &[StreamId],
-) -> Result<Vec<Event>, sqlx::Error> {
-    let rows = sqlx::query(include_str!("sql/last_events.sql"))
+) -> Result<Vec<StreamEnd>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/stream_ends.sql"))
         .bind(log)
         .bind(column(of, |stream| PgUuid(stream.0)))
         .fetch_all(link)
         .await?;
-    let mut last: BTreeMap<StreamId, Event> = BTreeMap::new();
-    for event in event_rows(&rows)? {
-        last.insert(event.stream, event);
+    let mut ends = BTreeMap::new();
+    for row in &rows {
+        let stored = match row.try_get::<Option<i64>, _>("position")? {
+            Some(_) => event_rows(slice::from_ref(row))?.pop(),
+            None => None,
+        };
+        let archived = archived_end(row, stored.as_ref().map(|event| event.version))?;
+        let end = archived.map(StreamEnd::Archived).or(stored.map(StreamEnd::Stored));
+        ends.extend(end.map(|end| (end.stream(), end)));
     }
-    Ok(last.into_values().collect())
+    Ok(ends.into_values().collect())
+}
+
+/// Stores the leaf records of the last events of streams, except where a later one is stored. At
+/// most one of each stream.
+pub(super) async fn put_stream_ends(
+    link: &mut PgConnection,
+    log: &str,
+    ends: &[LeafRecord],
+) -> Result<(), sqlx::Error> {
+    sqlx::query(include_str!("sql/put_stream_ends.sql"))
+        .bind(log)
+        .bind(column(ends, |record| PgUuid(record.stream)))
+        .bind(column(ends, |record| record.to_bytes().to_vec()))
+        .execute(link)
+        .await
+        .map(drop)
 }
 
 pub(super) async fn requests(

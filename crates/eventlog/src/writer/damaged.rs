@@ -33,8 +33,8 @@ impl Writer {
                 continue;
             }
             let (log, one) = (&self.options.name, [stream]);
-            let last = retry_while_unavailable(give_up, || self.store.last_events(log, &one));
-            if matches!(last.await, Err(StoreError::Corrupt(_))) {
+            let end = retry_while_unavailable(give_up, || self.store.stream_ends(log, &one));
+            if matches!(end.await, Err(StoreError::Corrupt(_))) {
                 damaged.insert(stream);
             }
         }

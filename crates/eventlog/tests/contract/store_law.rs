@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use eventlog::store::{AppendOutcome, Batch, Claim, ClaimOutcome, ClockReading, Fence, Renewal};
-use eventlog::{AnsweredRequest, Event, Position, RequestKey, Store, UnixMicros, Version};
+use eventlog::{
+    AnsweredRequest, Event, Position, RequestKey, Store, StreamEnd, UnixMicros, Version,
+};
 use eventlog_core::record::chain_hash;
 
 use crate::world::{LOG, World, request, stream};
@@ -157,8 +159,9 @@ pub(crate) async fn lookups_find_what_is_there_and_nothing_else(
     let one = claimed(store, claim("first", false)).await?.epoch;
     let written = Batch { requests: [stored(1, 0), stored(2, 1)].into(), ..batch(one, 0) };
     store.append(&written).await?;
-    assert_eq!(store.last_events(LOG, &[stream(1), stream(2)]).await?, events(0)[1..]);
-    assert_eq!(store.last_events("nowhere", &[stream(1)]).await?, []);
+    let ends: Vec<_> = events(0)[1..].iter().cloned().map(StreamEnd::Stored).collect();
+    assert_eq!(store.stream_ends(LOG, &[stream(1), stream(2)]).await?, ends);
+    assert_eq!(store.stream_ends("nowhere", &[stream(1)]).await?, []);
     assert_eq!(store.requests(LOG, &[key(2), key(9)]).await?, [stored(2, 1)]);
     assert_eq!(store.requests("nowhere", &[key(2)]).await?, []);
     let latest = async |below: Option<u8>, limit| {

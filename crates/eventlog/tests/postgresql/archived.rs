@@ -3,12 +3,13 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use eventlog::archive::{self, Archive, ArchiveError, Retained, Verified};
 use eventlog::{
-    Event, Limits, Log, Options, PgStore, PoolSizes, Position, ReadError, Reader, StreamId,
-    UnixMicros, Version,
+    Event, Limits, Log, Options, PgStore, PoolSizes, Position, ReadError, Reader, StreamEnd,
+    StreamId, UnixMicros, Version,
 };
+use eventlog_core::record::chain_hash;
 use merkle::Tree;
 
 use crate::{REFUSED_BY_TRIGGER, as_role, entry, migrated, options, refusal, run};
@@ -124,8 +125,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 0, .. })), "{early:?}");
     let kept = fixture.remove(&first, fixture.events[999].recorded_at).await;
     ensure!(matches!(kept, Err(ArchiveError::Retained(_))), "{kept:?}");
-    // The stream that ended long ago keeps its one event.
-    assert_eq!(fixture.remove(&first, LONG_AGO).await?, 999);
+    assert_eq!(fixture.remove(&first, LONG_AGO).await?, 1000);
     assert_eq!(fixture.remove(&second, LONG_AGO).await?, 1500);
     assert_eq!(fixture.remove(&second, LONG_AGO).await?, 0);
 
@@ -137,8 +137,14 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let stream = fixture.events[1].stream;
     let read = fixture.log.read_stream(stream, Version(0), 10).await;
     ensure!(matches!(read, Err(ReadError::Archived { size: 2500 })), "{read:?}");
-    let ended = fixture.log.read_stream(StreamId([9; 16]), Version(0), 10).await?;
-    assert_eq!(ended, fixture.events[..1]);
+    // A stream that ended long ago is not taken for one that never was.
+    let ended = StreamId([9; 16]);
+    let read = fixture.log.read_stream(ended, Version(0), 10).await;
+    ensure!(matches!(read, Err(ReadError::Archived { size: 2500 })), "{read:?}");
+    assert_eq!(fixture.log.read_stream(ended, Version(2), 10).await?, []);
+    let end = fixture.reader.stream_end(ended).await?;
+    assert_eq!(end, Some(StreamEnd::Archived(fixture.events[0].leaf_record())));
+    assert_eq!(fixture.reader.stream_end(StreamId([77; 16])).await?, None);
 
     // After opening with and without the saved tree, streams continue and repeats are recognised.
     fixture.log.clone().close().await;
@@ -153,6 +159,8 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let mut more = entry(EVENTS + 1);
     more.events[0].stream = StreamId([9; 16]);
     assert_eq!(log.append(more).await?.versions, [Version(2)]);
+    let [next] = &log.read_stream(ended, Version(2), 10).await?[..] else { bail!("one event") };
+    assert_eq!(next.previous, chain_hash(&fixture.events[0].record()));
     let root = log.root();
     log.close().await;
 
@@ -165,6 +173,16 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let (log, _) = open(&fixture.admin).await?;
     assert_eq!((log.size(), log.root()), (3001, root));
     assert_eq!(log.read(Position(0), 3000).await?, fixture.events);
+    assert_eq!(log.read_stream(ended, Version(0), 10).await?.len(), 2);
+    // A restoration that did not come to its end: the rest of a stream is not taken for the whole.
+    let lose = "SET search_path = \"table\"; ALTER TABLE event_groups DISABLE TRIGGER append_only;
+         DELETE FROM event_groups WHERE position BETWEEN 2000 AND 3000";
+    run(&fixture.admin, lose).await?;
+    let rest = fixture.reader.stream_end(stream).await?;
+    ensure!(
+        matches!(&rest, Some(StreamEnd::Archived(record)) if record.position > 2000),
+        "{rest:?}"
+    );
     Ok(())
 }
 
@@ -188,7 +206,7 @@ async fn a_cut_within_a_row_loses_nothing() -> anyhow::Result<()> {
     let read = fixture.log.read(Position(3), 10).await;
     ensure!(matches!(read, Err(ReadError::Archived { size: 6 })), "{read:?}");
     assert_eq!(fixture.log.read(Position(6), 20).await?, fixture.events[6..]);
-    assert_eq!(fixture.remove(&second, LONG_AGO).await?, 12, "the stream's last row stays");
+    assert_eq!(fixture.remove(&second, LONG_AGO).await?, 12, "the log's last row stays");
     fixture.restore(&second).await?;
     fixture.restore(&first).await?;
     assert_eq!(fixture.remove(&first, LONG_AGO).await?, 6, "restored rows end at the cut");

@@ -114,7 +114,7 @@ async fn an_event_that_a_superuser_changes_is_read_by_no_owner() -> anyhow::Resu
             "{change}: {page:?}"
         );
         assert!(log.read_stream(stream, Version(1), 10).await.is_err(), "{change}");
-        assert!(log.reader().last_of_stream(stream).await.is_err(), "{change}");
+        assert!(log.reader().stream_end(stream).await.is_err(), "{change}");
         assert_eq!(log.read(Position(0), 4).await?, whole[..4], "the others can be read");
         fixture.as_superuser(&update(back)).await?;
         assert_eq!(log.read(last, 1).await?, whole[4..]);

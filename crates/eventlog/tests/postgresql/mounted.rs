@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use eventlog::archive::{ArchiveStorage, MountError, MountedArchives};
 use eventlog::{
-    CheckpointStore, Event, FullTile, Position, ReadError, Reader, StreamId, UnixMicros, Version,
+    AppendError, CheckpointStore, Event, FullTile, Position, ReadError, Reader, SignedCheckpoint,
+    StreamId, UnixMicros, Version,
 };
 use merkle::{TILE_WIDTH, leaf_hash};
 use object_store::local::LocalFileSystem;
@@ -18,6 +19,7 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::archived::{Fixture, LONG_AGO, fixture};
+use crate::{entry, run};
 
 /// Bytes of the trailer and of the SHA-256 behind it.
 const TRAILER: usize = 88;
@@ -45,12 +47,16 @@ async fn mounted(name: &str) -> anyhow::Result<Mounted> {
 
 /// Stores the full tiles of hashes, as a notary does.
 async fn put_tiles(fixture: &Fixture) -> anyhow::Result<()> {
+    Ok(fixture.store.put_tiles("table/0", &full_tiles(fixture)).await?)
+}
+
+fn full_tiles(fixture: &Fixture) -> Vec<FullTile> {
     let full = fixture.events.chunks_exact(usize::from(TILE_WIDTH)).zip(0..);
     let tiles = full.map(|(events, index)| {
         let hashes: Vec<u8> = events.iter().flat_map(|it| leaf_hash(&it.record())).collect();
         FullTile { coordinates: (0, index), hashes: hashes.into() }
     });
-    Ok(fixture.store.put_tiles("table/0", &tiles.collect::<Vec<_>>()).await?)
+    tiles.collect()
 }
 
 impl Mounted {
@@ -98,11 +104,8 @@ async fn removed_events_are_read_from_archives_as_before() -> anyhow::Result<()>
         let read = reader.read(Position(from), limit).await?;
         let first = usize::try_from(from)?;
         assert_eq!(read, events[first..(first + limit).min(events.len())], "{from} {limit}");
-        // The first event is the last of its stream, and stayed.
-        if (from, limit) != (0, 1) {
-            let unmounted = mounted.fixture.reader.read(Position(from), limit).await;
-            ensure!(matches!(unmounted, Err(ReadError::Archived { size: CUT })), "{unmounted:?}");
-        }
+        let unmounted = mounted.fixture.reader.read(Position(from), limit).await;
+        ensure!(matches!(unmounted, Err(ReadError::Archived { size: CUT })), "{unmounted:?}");
     }
     let mut paged = Vec::new();
     let mut pages = reader.pages(Position(0)..Position(u64::MAX));
@@ -126,6 +129,57 @@ async fn removed_events_are_read_from_archives_as_before() -> anyhow::Result<()>
     ensure!(matches!(unmounted, Err(ReadError::Archived { size: CUT })), "{unmounted:?}");
     assert_eq!(reader.read_stream(StreamId([77; 16]), Version(1), 5).await?, []);
     assert_eq!(reader.read(Position(3000), 5).await?, []);
+    Ok(())
+}
+
+/// ARCHITECTURE.md §2.11. Whoever changes the end of an archived stream has its entries refused, and no
+/// others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_archived_end_is_believed_where_the_tile_has_it() -> anyhow::Result<()> {
+    let Mounted { fixture, folder: _ } = mounted("ends").await?;
+    let ended = StreamId([9; 16]);
+    let on_ended = |n| {
+        let mut entry = entry(n);
+        entry.events[0].stream = ended;
+        entry
+    };
+    for byte in [12, 44, 149] {
+        let flip = format!(
+            "UPDATE \"table\".stream_ends SET record = set_byte(record, {byte} - 1,
+                 get_byte(record, {byte} - 1) # 1)
+             WHERE stream = '09090909-0909-0909-0909-090909090909'"
+        );
+        run(&fixture.admin, &flip).await?;
+        let read = fixture.reader.stream_end(ended).await;
+        ensure!(matches!(read, Err(ReadError::Corrupt(_))), "byte {byte}: {read:?}");
+        let refused = fixture.log.append(on_ended(3000 + byte)).await;
+        ensure!(matches!(refused, Err(AppendError::Unavailable { .. })), "{byte}: {refused:?}");
+        fixture.log.append(entry(3200 + byte)).await?;
+        run(&fixture.admin, &flip).await?;
+    }
+    assert_eq!(fixture.log.append(on_ended(3400)).await?.versions, [Version(2)]);
+    Ok(())
+}
+
+/// A range may end within a tile that is not full yet: the events of that tile stay, and their streams go
+/// on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_go_on_behind_a_cut_within_a_tile() -> anyhow::Result<()> {
+    let fixture = fixture("within-tile").await?;
+    let full: Vec<FullTile> = full_tiles(&fixture).into_iter().take(3).collect();
+    fixture.store.put_tiles("table/0", &full).await?;
+    let signed = SignedCheckpoint {
+        number: 1,
+        size: 3000,
+        recorded_at: fixture.events[2999].recorded_at,
+        note: "a note".into(),
+    };
+    ensure!(fixture.store.put_checkpoint("table/0", &signed).await?);
+    let (file, _) = fixture.archived(0, 1000).await?;
+    assert_eq!(fixture.remove(&file, LONG_AGO).await?, 768);
+    for n in 0..5 {
+        fixture.log.append(entry(3100 + n)).await?;
+    }
     Ok(())
 }
 

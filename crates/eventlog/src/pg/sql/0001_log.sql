@@ -98,6 +98,17 @@ CREATE TABLE archived_groups (
 );
 CREATE UNIQUE INDEX archived_groups_key ON archived_groups (key, log) WHERE key IS NOT NULL;
 
+-- Last archived event of each stream, as its leaf record. Its versions go on from there, and a stream whose
+-- events are all archived is not taken for one that never was.
+CREATE TABLE stream_ends (
+    log         smallint NOT NULL,
+    stream      uuid NOT NULL,
+    record      bytea NOT NULL CHECK (octet_length(record) = 149),
+    CONSTRAINT stream_ends_stream PRIMARY KEY (stream, log)
+);
+COMMENT ON COLUMN stream_ends.log IS 'logs.number';
+COMMENT ON COLUMN stream_ends.record IS 'leaf record; its hash stands in the full tile of its position';
+
 -- Whether the answer goes with its event: a person's id with a time, which tells by itself that it is too old
 -- (crates/eventlog/src/key.rs).
 CREATE FUNCTION forgets_answer(key uuid) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $forgets$
@@ -180,7 +191,7 @@ COMMENT ON COLUMN events.salt IS 'stands before the payload where the leaf recor
 COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream, zeros for the first of all; NULL where the event before it stands in the same row';
 COMMENT ON COLUMN events.first IS 'position of the first event of its row: an index finds it together with log';
 
--- Where a log was cut: the events before are in files, but for the last of each stream.
+-- Where a log was cut: the events before are in files.
 CREATE TABLE archived (
     log         text PRIMARY KEY,
     size        bigint NOT NULL CHECK (size >= 0),

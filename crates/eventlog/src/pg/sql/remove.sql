@@ -1,6 +1,6 @@
 -- $1 log, $2 first position, $3 position after the last to begin at, $4 end of the archived range; a row
--- that ends behind it stays, the last one of a stream, and $5, streams that the service still reads, as well as, of
--- the streams $8, all from the versions $9 on. Without their events stay, of requests: $6 who asked and when, $7 those answers that are not forgotten.
+-- that ends behind it stays, the log's last, by which its size is known, and $5, streams that the service still
+-- reads, as well as, of the streams $8, all from the versions $9 on. Without their events stay, of requests: $6 who asked and when, $7 those answers that are not forgotten.
 WITH removed AS (
     DELETE FROM event_groups AS old
     WHERE old.log = (SELECT number FROM logs WHERE name = $1)
@@ -14,9 +14,10 @@ WITH removed AS (
             SELECT FROM unnest($8::uuid[], $9::bigint[]) AS tail (stream, version)
             WHERE tail.stream = old.stream AND old.version + old.count > tail.version
         )
-        AND EXISTS (
-            SELECT FROM event_groups AS newer
-            WHERE newer.log = old.log AND newer.stream = old.stream AND newer.version > old.version
+        AND old.position < (
+            SELECT position FROM event_groups
+            WHERE log = (SELECT number FROM logs WHERE name = $1)
+            ORDER BY position DESC LIMIT 1
         )
     RETURNING old.*
 ), kept AS (
