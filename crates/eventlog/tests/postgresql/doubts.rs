@@ -55,14 +55,18 @@ async fn not_acknowledged(end: &'static str, after: Duration) -> anyhow::Result<
         sqlx::query("SELECT pg_reload_conf()").execute(admin).await
     };
     replica(&mut admin, "away").await?;
-    sleep(Duration::from_millis(300)).await;
+    timeout(LONG, commits_wait(&url, &mut admin)).await??;
     let append = tokio::spawn({
         let log = log.clone();
         async move { log.append(entry(2)).await }
     });
     let ended = async {
         loop {
-            if let Some(pid) = waiting(&mut admin).await?.first() {
+            // Of the append, not of a renewal of the lease.
+            let sql = "SELECT pid FROM pg_stat_activity
+                 WHERE wait_event = 'SyncRep' AND query LIKE '-- append%'";
+            let appending: Option<i32> = sqlx::query_scalar(sql).fetch_optional(&mut admin).await?;
+            if let Some(pid) = appending {
                 sleep(after).await;
                 return anyhow::Ok(sqlx::query(end).bind(pid).execute(&mut admin).await?);
             }
@@ -91,6 +95,26 @@ async fn not_acknowledged(end: &'static str, after: Duration) -> anyhow::Result<
     assert_eq!(receipt.first, Position(1));
     server.stop().await?;
     Ok(())
+}
+
+/// Returns once a commit waits for a replica: the server takes such a setting some time after it has
+/// been told to.
+async fn commits_wait(url: &str, admin: &mut PgConnection) -> anyhow::Result<()> {
+    loop {
+        let mut probe = PgConnection::connect(url).await?;
+        let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut probe).await?;
+        let write = "SELECT pg_logical_emit_message(true, 'probe', '')";
+        let commit = sqlx::query(write).execute(&mut probe);
+        if timeout(Duration::from_millis(200), commit).await.is_err()
+            && waiting(admin).await?.contains(&pid)
+        {
+            sqlx::query("SELECT pg_terminate_backend($1)").bind(pid).execute(&mut *admin).await?;
+            while waiting(admin).await?.contains(&pid) {
+                sleep(Duration::from_millis(20)).await;
+            }
+            return Ok(());
+        }
+    }
 }
 
 /// After a fail-over to a replica that lacks events, the former owner neither confirms nor refuses.
