@@ -142,6 +142,8 @@ struct OwnerState {
     /// Callers that were just answered and may be back in a moment.
     returning: Option<ReturningCallers>,
     waits: WaitBackoff,
+    /// Comparison of the tables with the ledger as it was read, while it runs.
+    tables_comparison: JoinSet<Result<(), LoadError>>,
 }
 
 /// A group whose outcome is known.
@@ -198,7 +200,8 @@ enum StopReason {
 }
 
 impl OwnerState {
-    fn new(log: Log, LoadedLedger { ledger, snapshot_size: snapshot }: LoadedLedger) -> OwnerState {
+    fn new(log: Log, loaded: LoadedLedger) -> OwnerState {
+        let LoadedLedger { ledger, snapshot_size: snapshot, comparison } = loaded;
         let head = log.head();
         OwnerState {
             snapshots: Snapshots::new(snapshot),
@@ -215,6 +218,7 @@ impl OwnerState {
             lookup_keys: BTreeSet::new(),
             returning: None,
             waits: WaitBackoff::default(),
+            tables_comparison: comparison,
         }
     }
 }
@@ -324,6 +328,16 @@ impl Owner {
                     }
                 }
                 () = stopped.cancelled() => return StopReason::LogLost,
+                Some(compared) = self.state.tables_comparison.join_next() => {
+                    match load::finish_comparison(compared, &self.tables) {
+                        Ok(()) => {}
+                        Err(error) if error.is_final() => return StopReason::Fatal(error),
+                        Err(error) => {
+                            tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "the tables were not compared with the log: it is read again");
+                            return StopReason::LogLost;
+                        }
+                    }
+                }
                 Some(verified) = self.comparison.join_next() => {
                     if let Some(error) = self.finish_comparison(verified) {
                         return StopReason::Fatal(error);

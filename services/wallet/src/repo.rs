@@ -11,7 +11,7 @@
 //! for such rows first.
 //!
 //! **Not trusted.** The wallet starts from its log, shortened by snapshots, and compares the tables
-//! with it before they are read (`compare`), and entry by entry afterwards (`history`). The
+//! with it before they are read (`compare`, which need not delay its start), and entry by entry afterwards (`history`). The
 //! service's role may add rows of transfers and accounts but not change or remove them; of holds
 //! and adjustments it may change the state. Pending holds and adjustments are read from the ledger.
 //!
@@ -41,6 +41,7 @@ use eventlog::{
 };
 use sqlx::{Connection as _, PgPool};
 
+pub(crate) use compare::Comparison;
 pub use read::{StoredAccount, StoredHold};
 pub(crate) use rows::GroupRows;
 pub use statement::{Holdings, StatementLine};

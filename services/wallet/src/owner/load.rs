@@ -2,9 +2,12 @@
 //!
 //! The state is folded from the log: from a snapshot whose SHA-256 an event names and the events
 //! after it, or from the beginning. A log that was cut ([`eventlog::archive`]) needs a snapshot
-//! that is not older than the cut. The tables are then compared with that state; a wallet whose
-//! tables differ serves nothing (`LoadError::Differs`). Tables that were emptied, whose rebuild did
-//! not end, or that lack the newest transfer behind the snapshot are rebuilt.
+//! that is not older than the cut. The tables are then compared with that state, and nothing is read
+//! from them before; a wallet whose tables differ serves nothing (`LoadError::Differs`). With many
+//! accounts that takes longer than [`COMPARISON_WAIT`]: the wallet then posts transfers meanwhile,
+//! which it decides by the state of the log alone, and stops where the tables turn out to differ.
+//! Tables that were emptied, whose rebuild did not end, or that lack the newest transfer behind the
+//! snapshot are rebuilt.
 //!
 //! Another process that takes the log meanwhile writes events and rows between two reads made here,
 //! so that sound tables seem to differ. So an error that would end the wallet counts only once the
@@ -12,15 +15,22 @@
 //!
 //! Specification: ARCHITECTURE.md §2.10.
 
+use std::time::Duration;
+
 use eventlog::{AppendError, Log, Position, ReadError, Reader, SnapshotPlace};
 use ledger::{Event, InvariantViolation, Ledger, check_conservation, evolve, snapshot};
 use sha2::{Digest as _, Sha256};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
 
 use crate::record::{self, Corrupt};
-use crate::repo::{GroupRows, Repo};
+use crate::repo::{Comparison, GroupRows, Repo};
 use crate::rows::{EntryRow, Rows};
 use crate::verify::Difference;
 use crate::wallet::Tables;
+
+/// Longest time for which a start waits for the comparison of the tables.
+const COMPARISON_WAIT: Duration = Duration::from_secs(1);
 
 /// Error of reading the ledger.
 #[derive(Debug, thiserror::Error)]
@@ -79,15 +89,21 @@ pub(super) struct LoadedLedger {
     pub(super) ledger: Ledger,
     /// Size of the snapshot that it was folded from; 0 for none.
     pub(super) snapshot_size: u64,
+    /// Comparison of the tables, if it goes on. Until it ends the tables are not read.
+    pub(super) comparison: JoinSet<Result<(), LoadError>>,
 }
 
-/// Reads the ledger as of the log's end, and makes sure that the tables agree with it.
-pub(super) async fn load(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
-    let loaded = confirm_if_final(log, read(log, tables).await).await;
-    if let Err(LoadError::Differs(difference)) = &loaded {
-        tracing::error!(%difference, "the wallet's tables are not what its log says");
+impl LoadedLedger {
+    /// A ledger whose tables, if it has any, agree with it.
+    pub(super) fn compared(ledger: Ledger, snapshot_size: u64) -> LoadedLedger {
+        LoadedLedger { ledger, snapshot_size, comparison: JoinSet::new() }
     }
-    loaded
+}
+
+/// Reads the ledger as of the log's end. Where few accounts are to be compared, the tables agree with
+/// it.
+pub(super) async fn load(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
+    confirm_if_final(log, read(log, tables).await).await
 }
 
 /// Passes a result on. A final error counts only if the log is still owned by this process.
@@ -114,7 +130,7 @@ pub(super) async fn confirm_if_final<T>(
 async fn read(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
     let Some(repo) = &tables.repo else {
         let ledger = fold(log, genesis(), None).await?.ledger;
-        return Ok(LoadedLedger { ledger, snapshot_size: 0 });
+        return Ok(LoadedLedger::compared(ledger, 0));
     };
     tables.set_readable(false);
     if !repo.follows_log().await? {
@@ -129,13 +145,44 @@ async fn read(log: &Log, tables: &Tables) -> Result<LoadedLedger, LoadError> {
     {
         return rebuild(log, tables, repo).await;
     }
-    if let Some(difference) = repo.compare(&ledger).await? {
-        return Err(LoadError::Differs(difference));
-    }
     let (events, accounts) = (log.size(), ledger.accounts().len());
     tracing::info!(events, snapshot, accounts, "loaded");
-    tables.set_readable(true);
-    Ok(LoadedLedger { ledger, snapshot_size: snapshot })
+    let begun = repo.begin_comparison(ledger.clone()).await?;
+    let mut comparison = JoinSet::new();
+    comparison.spawn(compare(log.clone(), begun));
+    if let Ok(Some(compared)) = timeout(COMPARISON_WAIT, comparison.join_next()).await {
+        finish_comparison(compared, tables)?;
+    }
+    Ok(LoadedLedger { ledger, snapshot_size: snapshot, comparison })
+}
+
+async fn compare(log: Log, begun: Comparison) -> Result<(), LoadError> {
+    let compared = match begun.run().await {
+        Ok(None) => Ok(()),
+        Ok(Some(difference)) => Err(LoadError::Differs(difference)),
+        Err(error) => Err(error.into()),
+    };
+    confirm_if_final(&log, compared).await
+}
+
+/// Ends the comparison of the tables, which are read from then on. An error that is not final says that
+/// it could not be made: the ledger has to be read again.
+pub(super) fn finish_comparison(
+    compared: Result<Result<(), LoadError>, JoinError>,
+    tables: &Tables,
+) -> Result<(), LoadError> {
+    let compared = compared.unwrap_or_else(|error| {
+        tracing::error!(%error, "the comparison of the wallet's tables with its log failed");
+        Err(ReadError::Stopped.into())
+    });
+    match &compared {
+        Ok(()) => tables.set_readable(true),
+        Err(LoadError::Differs(difference)) => {
+            tracing::error!(%difference, "the wallet's tables are not what its log says");
+        }
+        Err(_) => {}
+    }
+    compared
 }
 
 /// Makes the tables anew from the log.
@@ -146,7 +193,7 @@ async fn rebuild(log: &Log, tables: &Tables, repo: &Repo) -> Result<LoadedLedger
     }
     let ledger = fold(log, genesis(), Some(repo)).await?.ledger;
     tables.set_readable(true);
-    Ok(LoadedLedger { ledger, snapshot_size: 0 })
+    Ok(LoadedLedger::compared(ledger, 0))
 }
 
 /// State before the first event.

@@ -32,8 +32,7 @@ impl Owner {
         self.tables.set_loaded(false);
         // Callers of dropped commands see "unavailable".
         self.unverified_head.get_or_insert(self.state.log.head());
-        let nothing = load::genesis();
-        let nothing = LoadedLedger { ledger: nothing.ledger, snapshot_size: nothing.size };
+        let nothing = LoadedLedger::compared(load::genesis().ledger, 0);
         self.state = OwnerState::new(self.state.log.clone(), nothing);
         self.comparison.abort_all();
         let held = Some(self.state.log.clone());

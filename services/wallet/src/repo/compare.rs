@@ -5,8 +5,8 @@
 use eventlog::{ReadError, with_timeout};
 use futures_util::TryStreamExt as _;
 use ledger::{Account, AccountState, Adjustment, Amount, Ledger};
-use sqlx::Row as _;
-use sqlx::postgres::PgRow;
+use sqlx::postgres::{PgRow, Postgres};
+use sqlx::{Row as _, Transaction};
 
 use super::read::{amount, decode, parse_hold, parse_state};
 use super::rows::parse_account_name;
@@ -14,25 +14,46 @@ use super::{Repo, STATEMENT_TIMEOUT, read_error};
 use crate::rows::{HoldState, StateRow, state_row};
 use crate::verify::Difference;
 
+/// The tables and the ledger as of one end of the log. What is written afterwards changes neither.
+pub(crate) struct Comparison {
+    tables: Transaction<'static, Postgres>,
+    ledger: Ledger,
+}
+
 impl Repo {
-    /// First difference between the tables and the ledger, both as of the log's end. Nothing may be
-    /// written meanwhile.
-    pub(crate) async fn compare(&self, ledger: &Ledger) -> Result<Option<Difference>, ReadError> {
+    /// Takes the tables as they are now. The ledger is as of the log's end, and nothing may be written
+    /// before this returns.
+    pub(crate) async fn begin_comparison(&self, ledger: Ledger) -> Result<Comparison, ReadError> {
+        let begin = async {
+            let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+            let mut tables = self.pool.begin_with(begin).await?;
+            // The first query decides which moment the others see.
+            sqlx::query("SELECT 1").execute(&mut *tables).await?;
+            Ok(Comparison { tables, ledger })
+        };
+        with_timeout(STATEMENT_TIMEOUT, begin).await.map_err(read_error)
+    }
+}
+
+impl Comparison {
+    /// First difference between the tables and the ledger.
+    pub(crate) async fn run(mut self) -> Result<Option<Difference>, ReadError> {
         let compare = async {
-            if let Some(difference) = self.compare_accounts(ledger).await? {
+            if let Some(difference) = self.compare_accounts().await? {
                 return Ok(Some(difference));
             }
-            if let Some(difference) = self.compare_holds(ledger).await? {
+            if let Some(difference) = self.compare_holds().await? {
                 return Ok(Some(difference));
             }
-            self.compare_adjustments(ledger).await
+            self.compare_adjustments().await
         };
         compare.await.map_err(read_error)
     }
 
-    async fn compare_accounts(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
+    async fn compare_accounts(&mut self) -> Result<Option<Difference>, sqlx::Error> {
+        let Comparison { tables, ledger } = self;
         let mut seen = vec![false; ledger.accounts().len()];
-        let mut rows = sqlx::query(include_str!("sql/load_accounts.sql")).fetch(&self.pool);
+        let mut rows = sqlx::query(include_str!("sql/load_accounts.sql")).fetch(&mut **tables);
         while let Some(row) = with_timeout(STATEMENT_TIMEOUT, rows.try_next()).await? {
             let (found, at) = AccountRows::read(&row)?;
             let Some(state) = ledger.account(&found.account) else {
@@ -53,10 +74,11 @@ impl Repo {
         Ok(missing.map(|(account, _)| missing_row("accounts", &account.to_string())))
     }
 
-    async fn compare_holds(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
+    async fn compare_holds(&mut self) -> Result<Option<Difference>, sqlx::Error> {
+        let Comparison { tables, ledger } = self;
         let mut pending = 0;
         let mut rows =
-            sqlx::query(include_str!("sql/holds.sql")).bind(None::<String>).fetch(&self.pool);
+            sqlx::query(include_str!("sql/holds.sql")).bind(None::<String>).fetch(&mut **tables);
         while let Some(row) = with_timeout(STATEMENT_TIMEOUT, rows.try_next()).await? {
             let found = parse_hold(&row)?;
             if found.state != HoldState::Pending {
@@ -76,11 +98,9 @@ impl Repo {
         Ok(some)
     }
 
-    async fn compare_adjustments(
-        &self,
-        ledger: &Ledger,
-    ) -> Result<Option<Difference>, sqlx::Error> {
-        let rows = sqlx::query(include_str!("sql/adjustments.sql")).fetch_all(&self.pool);
+    async fn compare_adjustments(&mut self) -> Result<Option<Difference>, sqlx::Error> {
+        let Comparison { tables, ledger } = self;
+        let rows = sqlx::query(include_str!("sql/adjustments.sql")).fetch_all(&mut **tables);
         let rows = with_timeout(STATEMENT_TIMEOUT, rows).await?;
         let found: Vec<Adjustment> = rows.iter().map(parse_adjustment).collect::<Result<_, _>>()?;
         for adjustment in &found {
