@@ -21,7 +21,7 @@ use eventlog::{AppendError, Log, Position, ReadError, Reader, SnapshotPlace};
 use ledger::{Event, InvariantViolation, Ledger, check_conservation, evolve, snapshot};
 use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::record::{self, Corrupt};
 use crate::repo::{Comparison, GroupRows, Repo};
@@ -31,6 +31,8 @@ use crate::wallet::Tables;
 
 /// Longest time for which a start waits for the comparison of the tables.
 const COMPARISON_WAIT: Duration = Duration::from_secs(1);
+/// Pause after a comparison of the tables that could not be made.
+const COMPARISON_PAUSE: Duration = Duration::from_secs(5);
 
 /// Error of reading the ledger.
 #[derive(Debug, thiserror::Error)]
@@ -162,7 +164,12 @@ async fn compare(log: Log, begun: Comparison) -> Result<(), LoadError> {
         Ok(Some(difference)) => Err(LoadError::Differs(difference)),
         Err(error) => Err(error.into()),
     };
-    confirm_if_final(&log, compared).await
+    let compared = confirm_if_final(&log, compared).await;
+    if compared.as_ref().is_err_and(|error| !error.is_final()) {
+        // The wallet serves meanwhile; afterwards the ledger is read again.
+        sleep(COMPARISON_PAUSE).await;
+    }
+    compared
 }
 
 /// Ends the comparison of the tables, which are read from then on. An error that is not final says that
