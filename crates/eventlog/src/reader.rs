@@ -164,7 +164,17 @@ impl Reader {
                 Some(behind) => (behind.version.0, behind.position.0),
                 None => match self.stream_end(stream).await? {
                     Some(StreamEnd::Archived(last)) if last.version >= next => {
-                        (last.version.saturating_add(1), u64::MAX)
+                        (last.version.saturating_add(1), last.position.saturating_add(1))
+                    }
+                    // Appended, or restored, since it was read.
+                    Some(StreamEnd::Stored(last)) if last.version.0 >= next => {
+                        let rest = limit - events.len();
+                        stored =
+                            self.store.read_stream(&self.log, stream, Version(next), rest).await?;
+                        if stored.is_empty() {
+                            return Ok(events);
+                        }
+                        continue;
                     }
                     Some(_) | None => return Ok(events),
                 },
@@ -218,7 +228,7 @@ impl Reader {
         }
     }
 
-    /// Last event of a stream; `None` if it has none.
+    /// End of a stream; `None` if it has no event.
     pub async fn stream_end(&self, stream: StreamId) -> Result<Option<StreamEnd>, ReadError> {
         Ok(self.store.stream_end(&self.log, stream).await?)
     }

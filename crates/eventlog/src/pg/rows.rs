@@ -104,9 +104,11 @@ pub(super) fn events(rows: &[PgRow]) -> Result<Vec<Event>, sqlx::Error> {
     Ok(events)
 }
 
-/// Contradiction between the leaf record of a stream's end and the log's tree.
+/// Leaf record that is not the end of its stream.
 #[derive(Debug, thiserror::Error)]
-#[error("the record at position {0}, the end of a stream, is not the one in the log's tile")]
+#[error(
+    "the record at position {0}, the end of a stream, is not the one in the log's tile, or is another stream's"
+)]
 struct ForeignEnd(u64);
 
 /// Leaf record of a stream's archived end, if a row has one behind the version `stored`, that of the
@@ -120,6 +122,10 @@ pub(super) fn archived_end(
     let record = LeafRecord::parse(bytes).map_err(|error| undecodable("record", error))?;
     if stored.is_some_and(|stored| record.version <= stored.0) {
         return Ok(None);
+    }
+    // A sound record of another stream would let this one begin anew.
+    if record.stream != row.try_get::<PgUuid, _>("wanted")?.0 {
+        return Err(undecodable("record", ForeignEnd(record.position)));
     }
     let is_signed: bool = row.try_get("is_signed")?;
     match row.try_get::<Option<&[u8]>, _>("leaf")? {

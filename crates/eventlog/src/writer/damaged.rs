@@ -15,7 +15,7 @@ use crate::store::StoreError;
 
 /// Reason why an entry is given back.
 #[derive(Debug, thiserror::Error)]
-#[error("the last event of stream {0} is damaged")]
+#[error("the end of stream {0} is damaged")]
 struct DamagedStream(StreamId);
 
 impl Writer {

@@ -157,6 +157,18 @@ async fn an_archived_end_is_believed_where_the_tile_has_it() -> anyhow::Result<(
         fixture.log.append(entry(3200 + byte)).await?;
         run(&fixture.admin, &flip).await?;
     }
+    // A sound record of another stream.
+    let swap = "UPDATE \"table\".stream_ends SET record = other.record
+         FROM \"table\".stream_ends AS other
+         WHERE stream_ends.stream = '09090909-0909-0909-0909-090909090909'
+             AND other.stream = '01010101-0101-0101-0101-010101010101'";
+    run(&fixture.admin, "CREATE TABLE whole AS SELECT * FROM \"table\".stream_ends").await?;
+    run(&fixture.admin, swap).await?;
+    let refused = fixture.log.append(on_ended(3401)).await;
+    ensure!(matches!(refused, Err(AppendError::Unavailable { .. })), "{refused:?}");
+    let back = "UPDATE \"table\".stream_ends SET record = whole.record FROM whole
+         WHERE whole.stream = stream_ends.stream";
+    run(&fixture.admin, back).await?;
     assert_eq!(fixture.log.append(on_ended(3400)).await?.versions, [Version(2)]);
     Ok(())
 }

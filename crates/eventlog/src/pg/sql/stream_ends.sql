@@ -1,6 +1,6 @@
 -- $1 log, $2 streams. Of each its last stored event, and the leaf record of its last archived one with the leaf
 -- hash that the log's tile has at that position.
-SELECT last.position, last.recorded_at, last.stream, last.version, last.count, last.request_id,
+SELECT wanted.stream AS wanted, last.position, last.recorded_at, last.stream, last.version, last.count, last.request_id,
     last.trace, last.previous, last.content, authors.actor, archived.record,
     substr(tiles.hashes, (archived.position % 256)::integer * 32 + 1, 32) AS leaf,
     EXISTS (SELECT FROM checkpoints WHERE log = $1) AS is_signed
