@@ -21,6 +21,14 @@ pub(crate) struct SignedLog {
     store: Arc<PgStore>,
 }
 
+/// Outcome of comparing a tree with the one that was signed last.
+pub(crate) enum Prefix {
+    /// The signed tree begins with its records.
+    Signed,
+    /// The newest checkpoint has fewer records.
+    NotYetSigned { signed: u64 },
+}
+
 impl SignedLog {
     pub(crate) fn new(store: Arc<PgStore>, name: &str, key: VerifierKey) -> SignedLog {
         SignedLog { reader: Reader::new(Arc::clone(&store) as _, name), key, store }
@@ -80,17 +88,21 @@ impl SignedLog {
     /// Checks that the log which was signed last begins with the records of this tree.
     ///
     /// # Errors
-    /// Nothing is signed with this key, not as much is signed, or other records are.
-    pub(crate) async fn check_prefix(&self, tree: &Tree) -> anyhow::Result<()> {
+    /// Nothing is signed with this key, or other records are.
+    pub(crate) async fn check_prefix(&self, tree: &Tree) -> anyhow::Result<Prefix> {
         let SignedCheckpoint { note, .. } = self.covering_checkpoint(&[]).await?;
         let head = Checkpoint::open(note.as_bytes(), &self.key, &[])?.checkpoint.head();
+        if head.size < tree.size() {
+            return Ok(Prefix::NotYetSigned { signed: head.size });
+        }
         let mut tiles = Vec::new();
         for tile in tiles_for_consistency(tree.size(), head.size)? {
             tiles.push((tile, self.tile_content(tile).await?));
         }
         let tiles = Tiles::authenticate(head, tiles)?;
         let path = prove_consistency(&tiles, tree.size(), head.size)?;
-        Ok(verify_consistency((tree.size(), &tree.root()), (head.size, &head.root), &path)?)
+        verify_consistency((tree.size(), &tree.root()), (head.size, &head.root), &path)?;
+        Ok(Prefix::Signed)
     }
 
     async fn tiles(&self, head: TreeHead, positions: &[u64]) -> anyhow::Result<Tiles> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use eventlog::PgStore;
 use eventlog::archive::Verified;
 use merkle::note::VerifierKey;
@@ -14,7 +14,7 @@ use super::LogName;
 use crate::data_directory::DataDirectory;
 use crate::keys::room_keys;
 use crate::output;
-use crate::signed_log::SignedLog;
+use crate::signed_log::{Prefix, SignedLog};
 
 /// Public keys of a room's logs; none if they are not known.
 pub(super) struct LogKeys(Vec<VerifierKey>);
@@ -53,19 +53,29 @@ impl LogKeys {
             ));
             return Ok(());
         }
-        let mut outcome = Ok(());
+        let mut outcome = Ok(Prefix::Signed);
         for key in keys {
             let signed = SignedLog::new(Arc::clone(store), &whole.header.log, key.clone());
             outcome = signed.check_prefix(&whole.after).await;
             if outcome.is_ok() {
-                return Ok(());
+                break;
             }
         }
-        outcome.with_context(|| {
+        let outcome = outcome.with_context(|| {
             format!(
                 "the events of {} are not those that were signed: nothing was removed",
                 whole.header.log
             )
-        })
+        });
+        match outcome? {
+            Prefix::Signed => Ok(()),
+            Prefix::NotYetSigned { signed } => bail!(
+                "the log {} has signed its first {signed} events so far, and the archive has those \
+                 before position {}: nothing was removed. A room signs once a second while it runs: \
+                 remove the archive then",
+                whole.header.log,
+                whole.header.range.end
+            ),
+        }
     }
 }
