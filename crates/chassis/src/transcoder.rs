@@ -20,6 +20,7 @@
 mod answer_form;
 mod envelope;
 mod json;
+mod recent_answers;
 mod request_body;
 mod service;
 mod streamed_answer;
@@ -33,6 +34,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 use self::answer_form::AnswerForm;
+use self::recent_answers::RecentAnswers;
 use self::request_body::{FromBase64, MessageForm, Messages, SingleMessage, Unreadable};
 use self::streamed_answer::StreamedAnswer;
 use crate::api::{self, Api};
@@ -46,6 +48,7 @@ pub(crate) use service::Transcoded;
 #[derive(Debug, Clone)]
 pub struct Transcoder {
     api: Arc<Api>,
+    recent: Arc<RecentAnswers>,
 }
 
 /// Call in another protocol than gRPC.
@@ -89,8 +92,8 @@ const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
 impl Transcoder {
     #[must_use]
-    pub const fn new(api: Arc<Api>) -> Transcoder {
-        Transcoder { api }
+    pub fn new(api: Arc<Api>) -> Transcoder {
+        Transcoder { api, recent: Arc::default() }
     }
 
     /// Call that a request is; `None` if it is in gRPC, or no call of a method in a protocol that
@@ -107,7 +110,11 @@ impl Transcoder {
                 descriptor: method.descriptor.input(),
                 max_bytes: method.max_request_bytes,
             },
-            answer: AnswerForm { codec, descriptor: method.descriptor.output() },
+            answer: AnswerForm {
+                codec,
+                descriptor: method.descriptor.output(),
+                recent: Arc::clone(&self.recent),
+            },
         })
     }
 }

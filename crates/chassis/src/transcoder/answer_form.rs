@@ -1,10 +1,13 @@
 //! Form of an answer's messages.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use prost_reflect::MessageDescriptor;
 use tonic::Status;
 
 use super::json;
+use super::recent_answers::RecentAnswers;
 use crate::content_type::Codec;
 
 /// Form of an answer's messages.
@@ -12,6 +15,8 @@ use crate::content_type::Codec;
 pub(super) struct AnswerForm {
     pub(super) codec: Codec,
     pub(super) descriptor: MessageDescriptor,
+    /// What streams have converted last.
+    pub(super) recent: Arc<RecentAnswers>,
 }
 
 impl AnswerForm {
@@ -23,6 +28,17 @@ impl AnswerForm {
         match self.codec {
             Codec::Protobuf => Ok(message),
             Codec::Json => json::from_protobuf(&self.descriptor, &message).map(Bytes::from),
+        }
+    }
+
+    /// Converts a message of a stream, which others may have converted just now.
+    ///
+    /// # Errors
+    /// As [`convert`](Self::convert).
+    pub(super) fn convert_streamed(&self, message: Bytes) -> Result<Bytes, Box<Status>> {
+        match self.codec {
+            Codec::Protobuf => Ok(message),
+            Codec::Json => self.recent.json_of(&self.descriptor, &message),
         }
     }
 }

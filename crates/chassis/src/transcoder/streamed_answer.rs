@@ -65,7 +65,7 @@ impl StreamedAnswer {
                 self.received.extend_from_slice(&data);
                 let mut converted = BytesMut::new();
                 while let Some((_, message)) = envelope::take(&mut self.received) {
-                    let message = self.form.convert(message)?;
+                    let message = self.form.convert_streamed(message)?;
                     envelope::wrap(envelope::MESSAGE, &message, &mut converted);
                 }
                 Ok(converted.freeze())
@@ -180,6 +180,8 @@ fn broken() -> Status {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use http::HeaderValue;
     use http_body_util::{BodyExt as _, StreamBody};
     use prost_reflect::DescriptorPool;
@@ -205,7 +207,7 @@ mod tests {
             frames.push(Ok(Frame::trailers(trailers)));
         }
         let inner = Body::new(StreamBody::new(futures_util::stream::iter(frames)));
-        let form = AnswerForm { codec, descriptor };
+        let form = AnswerForm { codec, descriptor, recent: Arc::default() };
         let mut answer = StreamedAnswer::new(inner, dialect, form, None);
         let mut sent = Vec::new();
         while let Some(frame) = answer.frame().await {

@@ -113,7 +113,7 @@ mod tests {
     fn form(codec: Codec) -> AnswerForm {
         let pool = DescriptorPool::decode(tonic_health::pb::FILE_DESCRIPTOR_SET).unwrap();
         let descriptor = pool.get_message_by_name("grpc.health.v1.HealthCheckResponse").unwrap();
-        AnswerForm { codec, descriptor }
+        AnswerForm { codec, descriptor, recent: Arc::default() }
     }
 
     /// Answer of gRPC with this body and this status after it, and a permit of its call.
