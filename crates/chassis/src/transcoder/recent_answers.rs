@@ -3,8 +3,8 @@
 //!
 //! The oldest goes first: a map and a queue, too little for crate `lru`.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{Hash, Hasher};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -25,7 +25,7 @@ pub(super) struct RecentAnswers(Mutex<Recent>);
 
 #[derive(Debug, Default)]
 struct Recent {
-    json: HashMap<Message, Bytes>,
+    json: BTreeMap<Message, Bytes>,
     /// Keys of `json` in the order of their arrival.
     order: VecDeque<Message>,
     /// Bytes of keys and texts.
@@ -39,10 +39,18 @@ struct Message {
     encoded: Bytes,
 }
 
-impl Hash for Message {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.descriptor.full_name().hash(state);
-        self.encoded.hash(state);
+impl Ord for Message {
+    fn cmp(&self, other: &Message) -> Ordering {
+        let by_length = self.encoded.len().cmp(&other.encoded.len());
+        by_length
+            .then_with(|| self.encoded.cmp(&other.encoded))
+            .then_with(|| self.descriptor.full_name().cmp(other.descriptor.full_name()))
+    }
+}
+
+impl PartialOrd for Message {
+    fn partial_cmp(&self, other: &Message) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
