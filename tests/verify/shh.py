@@ -34,7 +34,7 @@ class Story:
         for at, line in enumerate(data["actions"], 1):
             try:
                 self._shuffles()
-                self._line(line.split(" #")[0].rstrip().split(" "))
+                self._line(line.split(" #")[0].split(" "))
             except Refused as refused:
                 raise Refused(f"action {at}, {line}: {refused}") from refused
         self._shuffles()

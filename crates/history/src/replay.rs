@@ -45,6 +45,9 @@ pub struct Replay {
     pub complete: bool,
 }
 
+/// What stands for a word that is hidden from the reader.
+const HIDDEN: &str = "??";
+
 /// Plays the history.
 ///
 /// # Errors
@@ -56,7 +59,7 @@ pub fn replay(history: &HandHistory) -> Result<Replay, InvalidHand> {
     play::apply_due_shuffles(&mut hand);
     let mut hidden = false;
     for (at, line) in history.actions.iter().enumerate() {
-        if has_hidden_word(line) && hand.settlement().is_none() {
+        if line.contains(HIDDEN) && hand.settlement().is_none() {
             hidden = true;
             break;
         }
@@ -77,11 +80,6 @@ pub fn replay(history: &HandHistory) -> Result<Replay, InvalidHand> {
         None => false,
     };
     Ok(Replay { hand, complete })
-}
-
-/// Whether one of the line's words is hidden from the reader. Comments have no words.
-fn has_hidden_word(line: &str) -> bool {
-    line.contains('?') && notation::split_comment(line).0.split(' ').any(|word| word == "??")
 }
 
 fn compare(history: &HandHistory, end: &Settlement) -> Result<(), String> {
