@@ -1,5 +1,6 @@
 //! The handle of a notary: what it has published, whether it signs, and requests to sign sooner.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -78,6 +79,9 @@ pub(crate) struct Shared {
     pub(crate) archive_reads: ConcurrencyLimiter,
     /// Keys of the witnesses that are asked for cosignatures.
     witnesses: RwLock<Vec<VerifierKey>>,
+    /// Whether the last wait for a cosignature was in vain, and none has come since. Nobody waits
+    /// then: each who did would hold up others.
+    is_witness_late: AtomicBool,
     tasks: TaskTracker,
 }
 
@@ -152,6 +156,7 @@ impl Notary {
             reads: ConcurrencyLimiter::new(MAX_CONCURRENT_READS, MAX_WAITING_READS),
             archive_reads: ConcurrencyLimiter::new(MAX_ARCHIVE_READS, MAX_WAITING_ARCHIVE_READS),
             witnesses: RwLock::default(),
+            is_witness_late: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         };
         Ok(Notary { shared: Arc::new(shared) })
@@ -279,7 +284,7 @@ impl Notary {
 
     /// Waits until a witness has signed a checkpoint that covers the published one, and returns its
     /// tree; `published` if there are no witnesses or none signs in time. The second value is false
-    /// in the last case.
+    /// in the last case. Does not wait while a witness is late.
     pub(crate) async fn wait_until_cosigned(
         &self,
         published: Arc<PublishedTree>,
@@ -292,10 +297,15 @@ impl Notary {
         let covers = |tree: &Option<Arc<PublishedTree>>| {
             tree.as_ref().is_some_and(|tree| tree.head().size >= size)
         };
-        let waited = tokio::time::timeout(COSIGNATURE_TIMEOUT, cosigned.wait_for(covers)).await;
+        let late = &self.shared.is_witness_late;
+        let limit = if late.load(Ordering::Relaxed) { Duration::ZERO } else { COSIGNATURE_TIMEOUT };
+        let waited = tokio::time::timeout(limit, cosigned.wait_for(covers)).await;
         match waited.ok().and_then(Result::ok).and_then(|tree| tree.clone()) {
             Some(tree) => (tree, true),
-            None => (published, false),
+            None => {
+                late.store(true, Ordering::Relaxed);
+                (published, false)
+            }
         }
     }
 
@@ -309,6 +319,7 @@ impl Notary {
 
     /// Adds cosignatures of `tree`, also to the published note if its checkpoint is still that one.
     pub(crate) fn add_cosignatures(&self, tree: &PublishedTree, cosignatures: &[Signature]) {
+        self.shared.is_witness_late.store(false, Ordering::Relaxed);
         self.shared.cosigned.send_if_modified(|newest| {
             let with = match newest.as_deref() {
                 Some(known) if known.head().size > tree.head().size => return false,

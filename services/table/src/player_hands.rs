@@ -143,14 +143,15 @@ impl PlayerHands {
     ) -> Result<pb::ListPlayerHandsResponse, ApiRefusal> {
         let away = || status::unavailable("the lists of players' hands cannot be read");
         let repo = self.repo.as_ref().ok_or_else(away)?;
+        // Whoever waits for what is written last takes nobody's turn to read.
+        let mut written = self.log_size.subscribe();
+        let reached = written.wait_for(|size| *size >= log_size);
+        let _ = tokio::time::timeout(FOLLOW_TIMEOUT, reached).await;
         let permit = tokio::time::timeout(READ_WAIT, self.read_permits.acquire()).await;
         let _permit = permit.ok().and_then(Result::ok).ok_or_else(|| {
             let message = "as many lists are being read as may be: try again in a moment";
             api_refusal(ErrorReason::Overloaded, message)
         })?;
-        let mut written = self.log_size.subscribe();
-        let reached = written.wait_for(|size| *size >= log_size);
-        let _ = tokio::time::timeout(FOLLOW_TIMEOUT, reached).await;
         let take = query.take;
         let is_filtered =
             query.table.is_some() || query.variant.is_some() || query.result.is_some();

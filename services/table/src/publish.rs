@@ -166,6 +166,9 @@ impl Publisher {
             return None;
         }
         let last = self.history.back().map_or(sequence, |past| past.sequence);
+        if last <= sequence {
+            return Some(Vec::new());
+        }
         if last.saturating_sub(sequence) > MAX_RESENT as u64 {
             return None;
         }

@@ -11,8 +11,14 @@ use chassis::serve::{self, Health, Server};
 use http::{StatusCode, Uri};
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{Checkpoint, Signer, TreeHead};
+use notary::EntryReaders;
+use notary::api::handler;
 use notary::witness::{Witness, WitnessEndpoint, WitnessError, WitnessService, push_checkpoints};
+use proto::audit::v1 as pb;
+use proto::audit::v1::log_service_server::LogService as _;
+use proto::audit::v1::record_selection::By;
 use system::clock::SystemClock;
+use tonic::Request;
 
 use crate::harness::Harness;
 
@@ -106,6 +112,27 @@ async fn a_witness_that_is_away_costs_its_cosignature_and_is_asked_again() {
     let outside = WitnessServer::open_at(&address, folder.path(), vec![key]).await;
     assert_eq!(outside.witness.last("test/table").unwrap().size, 0);
     wait_until_cosigned(&harness, outside.witness.key(), 10).await;
+}
+
+/// Who asks for cosignatures holds up others who ask. ARCHITECTURE.md §2.12.
+#[tokio::test(start_paused = true)]
+async fn only_the_first_caller_waits_for_a_witness_that_is_away() {
+    let harness = Harness::signed_whole(20).await;
+    let nobody = "http://127.0.0.1:1".parse().unwrap();
+    let endpoint = WitnessEndpoint { url: nobody, key: witness_key().public().clone() };
+    push_checkpoints(&harness.notary, endpoint, Arc::new(HttpClient::new()));
+    let api = handler(harness.notary.clone(), "table", EntryReaders::Everybody);
+    let ask = async || {
+        let begun = tokio::time::Instant::now();
+        let first = By::Positions(pb::PositionSelection { first: 0, count: 1 });
+        let selections = vec![pb::RecordSelection { by: Some(first) }];
+        let asked = pb::ReadRecordsRequest { log: "table".into(), selections, cosigned: true };
+        let answer = api.read_records(Request::new(asked)).await.unwrap().into_inner();
+        assert!(answer.uncosigned);
+        begun.elapsed()
+    };
+    assert!(ask().await >= Duration::from_secs(5));
+    assert!(ask().await < Duration::from_secs(1), "nobody waits while it is late");
 }
 
 #[tokio::test]

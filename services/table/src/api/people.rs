@@ -28,6 +28,9 @@ const MAX_COMMANDS: usize = 256;
 /// Commands among them that are reserved for operators and auditors, so that many players cannot
 /// keep them out.
 const STAFF_PERMITS: usize = 16;
+/// Renames that run or wait at one time. One is written after the other, with sign-ins and refreshes
+/// of tokens, so that these wait for a few renames at the most, however many players rename.
+const MAX_RENAMES: usize = 4;
 
 /// Bytes of the longest request to open a dispute, the limit of its method: evidence, and words.
 pub(crate) const MAX_DISPUTE_BYTES: usize = 327_680;
@@ -43,6 +46,7 @@ pub(crate) struct PeopleApi {
     registry: watch::Receiver<Option<Arc<TableRegistry>>>,
     permits: Arc<Semaphore>,
     staff_permits: Arc<Semaphore>,
+    rename_permits: Arc<Semaphore>,
 }
 
 impl PeopleApi {
@@ -60,6 +64,7 @@ impl PeopleApi {
             registry,
             permits: room,
             staff_permits: Arc::new(Semaphore::new(STAFF_PERMITS)),
+            rename_permits: Arc::new(Semaphore::new(MAX_RENAMES)),
         }
     }
 
@@ -69,6 +74,10 @@ impl PeopleApi {
             caller.player.is_none().then(|| Arc::clone(&self.staff_permits).try_acquire_owned());
         let place = staff.and_then(Result::ok);
         place.or_else(|| Arc::clone(&self.permits).try_acquire_owned().ok())
+    }
+
+    fn rename_permit(&self) -> Result<OwnedSemaphorePermit, ApiRefusal> {
+        Arc::clone(&self.rename_permits).try_acquire_owned().map_err(|_| overloaded())
     }
 
     pub(super) fn registry(&self) -> Result<Arc<TableRegistry>, ApiRefusal> {
@@ -82,11 +91,7 @@ impl PeopleApi {
         caller: &Caller,
         doing: impl Future<Output = Result<A, ApiRefusal>> + Send + 'static,
     ) -> Result<Response<A>, Status> {
-        let full = || {
-            let message = "too much is being asked about people: try again in a moment";
-            api_refusal(ErrorReason::Overloaded, message)
-        };
-        let place = self.permit(caller).ok_or_else(full)?;
+        let place = self.permit(caller).ok_or_else(overloaded)?;
         let task = tokio::spawn(async move {
             let answer = doing.await;
             drop(place);
@@ -95,6 +100,11 @@ impl PeopleApi {
         let broken = |_| api_refusal(ErrorReason::Corrupt, "this command broke down in the middle");
         Ok(Response::new(task.await.map_err(broken)??))
     }
+}
+
+fn overloaded() -> ApiRefusal {
+    let message = "too much is being asked about people: try again in a moment";
+    api_refusal(ErrorReason::Overloaded, message)
 }
 
 fn author(
@@ -129,8 +139,12 @@ impl PeopleService for PeopleApi {
         let message = request.into_inner();
         let (registry, player) = (self.registry()?, calling_player(&caller)?);
         let by = author(&registry, &caller, "SetName", &message.request_id, &message)?;
-        self.run_to_end(&caller, async move { registry.set_name(player, &message.name, by).await })
-            .await
+        let turn = self.rename_permit()?;
+        self.run_to_end(&caller, async move {
+            let _turn = turn;
+            registry.set_name(player, &message.name, by).await
+        })
+        .await
     }
 
     async fn get_player(
@@ -275,6 +289,15 @@ mod tests {
     use primitives::UnixMicros;
 
     use super::*;
+
+    #[test]
+    fn a_few_renames_wait_at_one_time_and_more_are_refused() {
+        let api = PeopleApi::new(watch::channel(None).1);
+        let turns: Vec<_> = (0..MAX_RENAMES).map(|_| api.rename_permit().unwrap()).collect();
+        assert_eq!(api.rename_permit().unwrap_err().reason(), ErrorReason::Overloaded);
+        drop(turns);
+        assert!(api.rename_permit().is_ok());
+    }
 
     #[test]
     fn many_players_leave_places_to_operators_and_auditors() {
