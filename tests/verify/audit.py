@@ -11,7 +11,7 @@ from . import (
 )
 from .bundle import Bundle
 from .case import Case, Trouble
-from .kept import Kept, compare
+from .kept import Kept, Own, compare
 from .report import FAILED, NOT_POSSIBLE, PASSED, Checked, Report
 from .trust import TrustedKey, Trust
 from .verdict import Verdict
@@ -37,7 +37,7 @@ class Audited:
     @property
     def proved(self) -> bool:
         """Its records are those of logs that the reader trusts."""
-        return {Checked("keys", PASSED), Checked("inclusion", PASSED)} <= set(self.checks)
+        return _proved(self.checks)
 
     def contradicted(self, why: str) -> Audited:
         """The same, with another file that contradicts it."""
@@ -93,8 +93,14 @@ def examine(bundle: Bundle, trust: Trust) -> Audited:
     walked = _walked(case)
     checks = _checks(bundle, trust.keys, (case, walked))
     made = [_made(check, make) for check, make in checks]
-    kept = None if trust.evidence is None else compare(case, walked, trust.evidence)
+    kept = None
+    if trust.evidence is not None:
+        kept = compare(case, walked, Own(trust.evidence, trust.keys), _proved(made))
     return Audited(bundle, trust, made, kept, work.now())
+
+
+def _proved(checks: list[Checked]) -> bool:
+    return {Checked("keys", PASSED), Checked("inclusion", PASSED)} <= set(checks)
 
 
 def _walked(case: Case) -> Walk:

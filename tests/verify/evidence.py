@@ -6,7 +6,7 @@ Nothing in such a file is believed but what a key has signed, and what hashes to
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import fair, sign
 from .merkle import sha256
@@ -15,15 +15,19 @@ from .note import BadNote, from_base64
 HEADER = "sabacc-evidence 1"
 MAX_LINE = 32 * 1024
 MAX_FILE = 16 * 1024 * 1024
+TEXT, KEY = -1, -2
+"""Fields that have no length of their own: UTF-8; 32 bytes, or none where there is no key."""
 FIELDS = {
-    "dealer-commit-sig": (None, 16, 8, 32, 32),
-    "receipt-sig": (32, 32, 1, 16, 32, None, 8),
+    "dealer-commit-sig": (TEXT, 16, 8, 32, 32),
+    "receipt-sig": (32, 32, 1, 16, 32, KEY, 8),
     "closing-sig": (32, 32, 32),
     "reveal-receipt-sig": (32, 32, 1, 16, 32, 8),
-    "decision-sig": (32, 32, None),
+    "decision-sig": (32, 32, TEXT),
     "decision-receipt-sig": (32, 32, 8),
 }
-"""Of each signed text how long its fields are, where that is fixed."""
+"""Of each signed text how long its fields are."""
+MOST_ROWS = 255
+"""How many rows a closing can say that it has."""
 
 
 class BadEvidence(Exception):
@@ -32,11 +36,13 @@ class BadEvidence(Exception):
 
 @dataclass(frozen=True)
 class Signed:
-    """A text that is its key's: its tag, and its fields without the key's id."""
+    """A text that is its key's: its tag, its fields without the key's id, and its line of the
+    file."""
 
     tag: str
     fields: tuple[bytes, ...]
     key: bytes
+    line: int
 
 
 @dataclass(frozen=True)
@@ -52,25 +58,35 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What a file holds and is of use to check a hand."""
+class Row:
+    """A row of a closing; `commitment`: empty where the seat has made none."""
 
-    signed: tuple[Signed, ...]
-    numbers: tuple[Number, ...]
+    seat: int
+    player: bytes
+    commitment: bytes
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a file holds and is of use to check a hand. `closings`: the rows of those that it opens,
+    by their hash."""
+
+    signed: list[Signed] = field(default_factory=list)
+    numbers: list[Number] = field(default_factory=list)
+    closings: dict[bytes, list[Row]] = field(default_factory=dict)
 
 
 def read(data: bytes) -> Evidence:
     """The evidence in a file; signed texts that are not their key's count for nothing."""
     if len(data) > MAX_FILE:
         raise BadEvidence(f"it is larger than {MAX_FILE} bytes")
-    signed: list[Signed] = []
-    numbers: list[Number] = []
+    found = Evidence()
     for at, line in enumerate(_lines(data), 1):
         try:
-            _take(at, line, (signed, numbers))
+            _take(at, line, found)
         except (BadEvidence, BadNote) as problem:
             raise BadEvidence(f"line {at} of the evidence: {problem}") from None
-    return Evidence(tuple(signed), tuple(numbers))
+    return found
 
 
 def _lines(data: bytes) -> list[bytes]:
@@ -80,8 +96,7 @@ def _lines(data: bytes) -> list[bytes]:
     return lines
 
 
-def _take(at: int, line: bytes, found: tuple[list[Signed], list[Number]]) -> None:
-    signed, numbers = found
+def _take(at: int, line: bytes, found: Evidence) -> None:
     text = _text(line)
     if at == 1:
         if text != HEADER:
@@ -89,13 +104,11 @@ def _take(at: int, line: bytes, found: tuple[list[Signed], list[Number]]) -> Non
         return
     kind, _, rest = text.partition(" ")
     if kind == "signed":
-        made = _signed(rest.split(" "))
+        made = _signed(at, rest.split(" "))
         if made is not None:
-            signed.append(made)
+            found.signed.append(made)
     elif kind == "open":
-        opened = _number(_bytes(rest))
-        if opened is not None:
-            numbers.append(opened)
+        _open(_bytes(rest), found)
     elif kind == "note":
         _note(rest)
     else:
@@ -115,10 +128,10 @@ def _text(line: bytes) -> str:
 
 
 def _note(rest: str) -> None:
+    """The word of whoever wrote it, its time too."""
     time, _, words = rest.partition(" ")
-    plain = time.isascii() and time.isdecimal() and len(time) <= 20 and str(int(time)) == time
-    if not plain or int(time) >= 1 << 64 or not words:
-        raise BadEvidence("a note is microseconds since 1970, and words")
+    if not time or not words:
+        raise BadEvidence("a note is a time, and words")
 
 
 def _bytes(text: str) -> bytes:
@@ -128,7 +141,7 @@ def _bytes(text: str) -> bytes:
     return data
 
 
-def _signed(parts: list[str]) -> Signed | None:
+def _signed(line: int, parts: list[str]) -> Signed | None:
     """A signed text, where it is one of the protocol and its key's."""
     if len(parts) != 3:
         raise BadEvidence("it is a message, a signature and a key")
@@ -142,13 +155,34 @@ def _signed(parts: list[str]) -> Signed | None:
     known = {name.encode(): name for name in FIELDS}.get(tag)
     if known is None or not _fits(inner, FIELDS[known]) or not sign.verify(key, message, signature):
         return None
-    return Signed(known, tuple(inner), key)
+    return Signed(known, tuple(inner), key, line)
 
 
-def _fits(fields: list[bytes], lengths: tuple[int | None, ...]) -> bool:
-    return len(fields) == len(lengths) and all(
-        length in (None, len(field)) for field, length in zip(fields, lengths)
-    )
+def _fits(fields: list[bytes], lengths: tuple[int, ...]) -> bool:
+    return len(fields) == len(lengths) and all(map(_is_of, fields, lengths))
+
+
+def _is_of(data: bytes, length: int) -> bool:
+    if length == KEY:
+        return len(data) in (0, 32)
+    return len(data) == length if length != TEXT else _is_text(data)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _open(data: bytes, found: Evidence) -> None:
+    """What a hash was taken of, where it is of use."""
+    number, rows = _number(data), _closing(data)
+    if number is not None:
+        found.numbers.append(number)
+    if rows is not None:
+        found.closings[sha256(data)] = rows
 
 
 def _number(data: bytes) -> Number | None:
@@ -159,6 +193,21 @@ def _number(data: bytes) -> Number | None:
         return None
     context, dealer, seat, player, entropy = fields[1:]
     return Number(context, dealer, seat[0], player, entropy, sha256(data))
+
+
+def _closing(data: bytes) -> list[Row] | None:
+    """The rows that a closing was taken of."""
+    fields = _fields(data)
+    tag = [fair.PREFIX + b"closing"]
+    if fields is None or fields[:1] != tag or not _fits(fields[1:4], (32, 32, 1)):
+        return None
+    count, packed = fields[3], fields[4:]
+    rows = [
+        Row(one[0], one[1:17], one[18:] if one[17] else b"") for one in packed if len(one) == 50
+    ]
+    written = [fair.closing_row(row.seat, row.player, row.commitment) for row in rows]
+    known = written == packed and count == bytes([min(len(rows), MOST_ROWS)])
+    return rows if known else None
 
 
 def _fields(data: bytes) -> list[bytes] | None:

@@ -26,21 +26,22 @@ def check(case: Case, walked: Walk) -> None:
             hold(sign.is_key(read.event.key), f"the key of seat {seat} can be none")
     asked = leaves.asked(case)
     if walked.lines or asked:
-        signed = _Signed(case)
+        signed = _Signed(case, walked.chain)
         for line in walked.lines:
             while asked and asked[0].position < line.position:
                 signed.ask(asked.pop(0))
             signed.decide(line)
-            walked.chain[line.position] = signed.chain
-        for leave in asked if walked.stop is None else ():
+        for leave in asked if walked.whole else ():
             signed.ask(leave)
     walked.verdict("signatures")
 
 
 class _Signed:
-    """The chain under way."""
+    """The chain under way. `chains`: takes what each decision and leave is signed over, by
+    position, whoever has signed it."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, chains: dict[int, bytes]) -> None:
+        self.chains = chains
         self.context = promise(case).context
         self.chain = recorded_transcript(case)
         self.keys = {seat: read.event.key for seat, read in commitments(case).items()}
@@ -57,12 +58,14 @@ class _Signed:
         chain = self.chain
         for one in (*self.pending.values(), leave):
             chain = fair.decision(chain, False, one.line)
+        self.chains[leave.position] = chain
         self.one(where, (leave.seat, leave.line, leave.signature), chain)
         self.pending[leave.seat] = leave
 
     def decide(self, line: Line) -> None:
         """A decision adds its line; a leave is one that was asked for."""
         self.chain = fair.decision(self.chain, line.by_clock, line.line)
+        self.chains[line.position] = self.chain
         where = f"position {line.position}, `{line.line}`"
         if line.by_clock:
             hold(line.signature == b"", f"{where}: the clock decided, and it is signed")

@@ -7,22 +7,28 @@ import json
 import tempfile
 import unittest
 from base64 import b64encode
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from . import bundle, evidence, fair, forge_logs, note
 from .__main__ import main
-from .audit import audit
+from .audit import audit, examine
 from .evidence import BadEvidence
 from .forge import Player
-from .forge_logs import ROOM, TRUSTED, LogKey
+from .forge_logs import ROOM, TRUSTED, TRUSTED_KEYS, Entry, LogKey
 from .forge_table import Plan
 from .report import Report
 from .test_forged import the
+from .trust import Trust, TrustedKey
 
 HEADER = b"sabacc-evidence 1\n"
 Texts = list[tuple[str, LogKey, tuple[bytes, ...]]]
+Bend = Callable[[list[Entry]], None]
+ELSEWHERE = bytes(32)
+"""A context that no hand of ours has."""
 
 
 def line(*parts: bytes, kind: str = "signed") -> bytes:
@@ -39,18 +45,26 @@ def file_of(texts: Texts, opened: list[bytes] = []) -> bytes:
     return b"".join([*lines, *(line(one, kind="open") for one in opened), b"note 7 words\n"])
 
 
-class Kept(unittest.TestCase):
-    """One hand, of which somebody keeps evidence."""
+class Noting(Player):
+    """Remembers the chain with each decision and leave in it."""
 
-    def setUp(self) -> None:
-        self.player = Player(Plan("dice", 3, clocks=False, leaves=False), 101)
+    def write(self, log: str, kind: str, /, on_table: bool = False, **event: Any) -> Entry:
+        made = super().write(log, kind, on_table, **event)
+        if kind in ("LeaveAsked", "MoveDecided"):
+            self.chains = [*getattr(self, "chains", []), getattr(self, "chain", bytes(32))]
+        return made
+
+
+class Hand(unittest.TestCase):
+    """A hand, of which somebody keeps evidence."""
+
+    def play(self, plan: Plan, seed: int = 101, bend: Bend = lambda _: None) -> None:
+        """Another hand, changed before it is signed."""
+        self.player = Noting(plan, seed)
         self.entries = self.player.entries_of_a_hand()
-        read = bundle.read(forge_logs.bundle(self.player.hand_id, self.entries))
-        self.read = read
-        self.places = {
-            kind: next(one.position for one in read.table.records if one.kind == kind)
-            for kind in ("EntropyCommitted", "EntropyRevealed", "MoveDecided", "HandOpened")
-        }
+        bend(self.entries)
+        self.read = bundle.read(forge_logs.bundle(self.player.hand_id, self.entries))
+        self.records = self.read.table.records
         first = the(self.entries, "EntropyCommitted")
         self.seat, self.who = bytes([first.seat]), first.player_id
         self.commitment, self.entropy = self.player.given[first.seat]
@@ -58,17 +72,43 @@ class Kept(unittest.TestCase):
         self.bound = (self.player.ctx, self.player.dc)
         self.closing = the(self.entries, "EntropyClosed").closing.closing
 
+    def every(self, *kinds: str) -> list[int]:
+        """Positions of records of some kinds."""
+        return [read.position for read in self.records if read.kind in kinds]
+
+    def place(self, kind: str) -> int:
+        """The position of the first record of a kind."""
+        return self.every(kind)[0]
+
+    def gap(self, after: int) -> int:
+        """A position that the records reach, of which the file has none."""
+        taken = {read.position for read in self.records}
+        return next(at for at in range(after, max(taken)) if at not in taken)
+
     def committed(self, **changed: bytes) -> tuple[bytes, ...]:
         """A receipt for the first commitment."""
         fields = {
             "seat": self.seat, "player": self.who, "commitment": self.commitment, "key": self.key,
-            "position": fair.number(self.places["EntropyCommitted"], 8), **changed,
+            "position": fair.number(self.place("EntropyCommitted"), 8), **changed,
         }
         return (*self.bound, *fields.values())
+
+    def committed_at(self, position: int) -> Texts:
+        """A receipt for the first commitment at another position."""
+        return [("receipt-sig", ROOM["table"], self.committed(position=fair.number(position, 8)))]
 
     def revealed(self, position: int) -> tuple[bytes, ...]:
         """A receipt for what the first seat revealed."""
         return (*self.bound, self.seat, self.who, self.entropy, fair.number(position, 8))
+
+    def revealed_at(self, position: int) -> Texts:
+        """The same, signed."""
+        return [("reveal-receipt-sig", ROOM["table"], self.revealed(position))]
+
+    def decided_at(self, position: int, chain: bytes = bytes(32)) -> Texts:
+        """A receipt for a decision or a leave."""
+        fields = (self.bound[0], chain, fair.number(position, 8))
+        return [("decision-receipt-sig", ROOM["table"], fields)]
 
     def number(self) -> bytes:
         """What the first commitment was taken of."""
@@ -79,6 +119,22 @@ class Kept(unittest.TestCase):
         own = evidence.read(file_of(texts, opened))
         return audit(self.read, replace(TRUSTED, evidence=own))
 
+    def against(
+        self, texts: Texts, opened: list[bytes] = [], keys: list[TrustedKey] = TRUSTED_KEYS
+    ) -> tuple[str, ...]:
+        """What of the evidence contradicts the hand, or itself."""
+        own = evidence.read(file_of(texts, opened))
+        kept = examine(self.read, Trust(keys, [], evidence=own)).kept
+        assert kept is not None
+        return kept.against
+
+
+class Kept(Hand):
+    """A hand that was played to its end."""
+
+    def setUp(self) -> None:
+        self.play(Plan("dice", 3, clocks=False, leaves=False))
+
     def test_it_fits(self) -> None:
         chain = fair.decision(
             the(self.entries, "HandSealed").transcript, False, self.player.first_line
@@ -86,9 +142,9 @@ class Kept(unittest.TestCase):
         made = self.told([
             ("closing-sig", ROOM["dealer"], (*self.bound, self.closing)),
             ("receipt-sig", ROOM["table"], self.committed()),
-            ("reveal-receipt-sig", ROOM["table"], self.revealed(self.places["EntropyRevealed"])),
+            ("reveal-receipt-sig", ROOM["table"], self.revealed(self.place("EntropyRevealed"))),
             ("decision-receipt-sig", ROOM["table"], (
-                self.bound[0], chain, fair.number(self.places["MoveDecided"], 8))),
+                self.bound[0], chain, fair.number(self.place("MoveDecided"), 8))),
         ], [self.number()])
         self.assertEqual(made.verdict, "proved", made.sentences)
         self.assertEqual(
@@ -108,7 +164,7 @@ class Kept(unittest.TestCase):
         table, dealer = ROOM["table"], ROOM["dealer"]
         promise = the(self.entries, "SeedCommitted")
         number = (dealer.name.encode(), promise.table_id, fair.number(promise.hand_no, 8))
-        opened = fair.number(self.places["HandOpened"], 8)
+        opened = fair.number(self.place("HandOpened"), 8)
         for what, text in (
             ("another closing", ("closing-sig", dealer, (*self.bound, bytes(32)))),
             ("promised another seed", ("dealer-commit-sig", dealer, (
@@ -120,9 +176,9 @@ class Kept(unittest.TestCase):
             ("holds something else", ("receipt-sig", table, self.committed(position=opened))),
             ("holds something else", ("receipt-sig", table, self.committed(key=bytes(32)))),
             ("for no record", ("reveal-receipt-sig", table, self.revealed(
-                self.places["HandOpened"]))),
+                self.place("HandOpened")))),
             ("the chain of decisions", ("decision-receipt-sig", table, (
-                self.bound[0], bytes(32), fair.number(self.places["MoveDecided"], 8)))),
+                self.bound[0], bytes(32), fair.number(self.place("MoveDecided"), 8)))),
             ("holds something else", ("decision-receipt-sig", table, (
                 self.bound[0], bytes(32), opened))),
         ):
@@ -146,27 +202,14 @@ class Kept(unittest.TestCase):
         at = forged.index(b" ", forged.index(b"signed ") + 7) + 1
         other = forged[:at] + (b"B" if forged[at:at + 1] == b"A" else b"A") + forged[at + 1 :]
         self.assertEqual(len(evidence.read(forged).signed), 1)
-        self.assertEqual(evidence.read(other).signed, ())
-
-    def test_a_burn_that_a_receipt_refutes(self) -> None:
-        self.player = Player(Plan("dice", 3, entropy="withheld"), 101)
-        entries = self.player.entries_of_a_hand()
-        seat = the(entries, "HandAborted").seats[0]
-        self.read = bundle.read(forge_logs.bundle(self.player.hand_id, entries))
-        self.bound = (self.player.ctx, self.player.dc)
-        self.seat, self.entropy = bytes([seat]), self.player.given[seat][1]
-        self.assertEqual(self.told([]).verdict, "broken_off")
-        closed = next(r.position for r in self.read.table.records if r.kind == "EntropyClosed")
-        made = self.told([("reveal-receipt-sig", ROOM["table"], self.revealed(closed + 1))])
-        self.assertEqual(made.verdict, "failed")
-        self.assertIn(f"the number was burnt for seat {seat}", made.sentences[0])
+        self.assertEqual(evidence.read(other).signed, [])
 
     def test_files(self) -> None:
         for bad in (
             b"", b"sabacc-evidence 2\n", HEADER[:-1], HEADER + b"open AA==", HEADER + b"open \n",
             HEADER + b"open A\n", HEADER + b"open AB==\n", HEADER + b"seen AA==\n",
-            HEADER + b"note 07 a\n", HEADER + b"note -1 a\n", HEADER + b"note 1 \n",
-            HEADER + b"note 18446744073709551616 a\n", HEADER + b"note 1 a\x1b\n", HEADER + b"\n",
+            HEADER + b"note 1\n", HEADER + b"note 1 \n", HEADER + b"note  words\n",
+            HEADER + b"note 1 a\x1b\n", HEADER + b"\n",
             HEADER + b"note 1 \xc2\x85\n", HEADER + b"note 1 \xff\n",
             HEADER + b"signed AA== AA==\n",
             HEADER + line(b"x", bytes(63), bytes(32)), HEADER + line(b"x", bytes(64), bytes(31)),
@@ -174,9 +217,10 @@ class Kept(unittest.TestCase):
         ):
             with self.subTest(bad[:60]), self.assertRaises(BadEvidence):
                 evidence.read(bad)
-        self.assertEqual(evidence.read(HEADER).signed, ())
+        for fine in (b"2026-05-01T10:00:00Z", b"07", b"-1", b"18446744073709551616"):
+            self.assertEqual(evidence.read(HEADER + b"note " + fine + b" a b\n").signed, [])
         cut = (5).to_bytes(4, "big") + b"shor"
-        self.assertEqual(evidence.read(HEADER + line(cut, kind="open")).numbers, ())
+        self.assertEqual(evidence.read(HEADER + line(cut, kind="open")).numbers, [])
 
     def test_the_command(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -205,6 +249,104 @@ class Kept(unittest.TestCase):
             code, out = run("--seen", str(seen))
             self.assertEqual((code, json.loads(out)["verdict"]), (1, "failed"))
             self.assertIn("a checkpoint you have seen contradicts it", out)
+
+
+class Conflicts(Hand):
+    """What evidence proves by itself."""
+
+    def setUp(self) -> None:
+        self.play(Plan("dice", 3, clocks=False, leaves=False))
+        self.bound = (ELSEWHERE, ELSEWHERE)
+
+    def closed(self, made: bytes, key: LogKey = ROOM["dealer"]) -> Texts:
+        """A closing of another hand."""
+        return [("closing-sig", key, (*self.bound, made))]
+
+    def test_two_closings(self) -> None:
+        two = [*self.closed(bytes([1] * 32)), *self.closed(bytes([2] * 32))]
+        told = "lines 2 and 3: the dealer signed two closings for one number"
+        self.assertEqual(self.against(two), (told,))
+        made = self.told(two)
+        self.assertEqual(made.verdict, "failed")
+        self.assertIn(told, made.sentences[0])
+        self.assertEqual(self.told([two[0], two[0]]).verdict, "proved")
+        three = [*self.closed(bytes(32)), *two]
+        lines = [one.partition(":")[0] for one in self.against(three)]
+        self.assertEqual(lines, ["lines 2 and 3", "lines 2 and 4"])
+
+    def test_whose_texts_count(self) -> None:
+        other = LogKey("dealer")
+        other.key = replace(LogKey("x").key, name="elsewhere/dealer")
+        other.private = LogKey("x").private
+        for key in (LogKey("stranger"), ROOM["table"], ROOM["wallet"], other):
+            two = [*self.closed(bytes(32), key), *self.closed(bytes([1] * 32), key)]
+            self.assertEqual(self.against(two), ())
+        keys = [*TRUSTED_KEYS, TrustedKey(other.key, 0)]
+        self.assertEqual(len(self.against(two, keys=keys)), 1)
+        self.assertEqual(self.against([two[0], *self.closed(bytes([1] * 32))], keys=keys), ())
+
+    def test_two_promises(self) -> None:
+        def promise(rules: int, made: int, number: int = 9) -> Texts:
+            fields = (b"elsewhere", bytes(16), fair.number(number, 8))
+            return [("dealer-commit-sig", ROOM["dealer"], (
+                *fields, bytes([rules] * 32), bytes([made] * 32)))]
+
+        told = ("lines 2 and 3: the dealer promised one number twice",)
+        self.assertEqual(self.against([*promise(1, 1), *promise(1, 2)]), told)
+        self.assertEqual(self.against([*promise(1, 1), *promise(2, 1)]), told)
+        self.assertEqual(self.against([*promise(1, 1), *promise(1, 1)]), ())
+        self.assertEqual(self.against([*promise(1, 1), *promise(1, 2, 10)]), ())
+
+    def test_two_receipts(self) -> None:
+        seat = "lines 2 and 3: the table took two commitments of one seat"
+        place = (
+            "lines 2 and 3: the table gave receipts for two records at one position of its log"
+        )
+        first = ("receipt-sig", ROOM["table"], self.committed(position=fair.number(10**6, 8)))
+        for changed, told in (
+            ({}, ()),
+            ({"commitment": bytes(32)}, (seat, place)),
+            ({"key": b""}, (seat, place)),
+            ({"position": fair.number(10**6 + 1, 8)}, (seat,)),
+            ({"seat": b"\x09"}, (place,)),
+            ({"player": bytes(16), "position": fair.number(10**6 + 1, 8)}, ()),
+        ):
+            fields = self.committed(**{"position": fair.number(10**6, 8), **changed})
+            self.assertEqual(self.against([first, ("receipt-sig", ROOM["table"], fields)]), told)
+        for other in (self.revealed_at(10**6), self.decided_at(10**6)):
+            self.assertEqual(self.against([first, *other]), (place,))
+
+    def test_a_receipt_that_a_closing_leaves_out(self) -> None:
+        receipt = self.committed_at(10**6)
+        told = ("lines 2 and 3: a receipt was given for a commitment that the closing has not",)
+        for seat, player, given, against in (
+            (self.seat[0], self.who, self.commitment, ()),
+            (self.seat[0], self.who, b"", told),
+            (self.seat[0], self.who, bytes([7] * 32), told),
+            (self.seat[0] + 1, self.who, b"", ()),
+            (self.seat[0], bytes(16), b"", ()),
+        ):
+            row = fair.closing_row(seat, player, given)
+            opened = fair.encode("closing", *self.bound, b"\x01", row)
+            made = fair.closing(*self.bound, [row])
+            texts = [*receipt, *self.closed(made)]
+            self.assertEqual(self.against(texts, [opened]), against)
+            self.assertEqual(self.against(texts), ())
+        # Other bytes than a closing was taken of open nothing.
+        for count, bad in (
+            (b"\x01", row[:17] + b"\x02" + row[18:]), (b"\x01", row[:-1] + b"\x01"),
+            (b"\x01", row[:-1]), (b"\x01", row + b"\x00"), (b"\x02", row), (b"", row),
+        ):
+            opened = fair.encode("closing", *self.bound, count, bad)
+            self.assertEqual(evidence.read(file_of([], [opened])).closings, {})
+
+    def test_records_that_are_not_proved(self) -> None:
+        texts = [*self.closed(bytes(32)), *self.closed(bytes([1] * 32))]
+        self.bound = (self.player.ctx, self.player.dc)
+        texts += self.closed(bytes(32))
+        self.assertEqual(len(self.against(texts)), 2)
+        keys = [TrustedKey(TRUSTED_KEYS[0].key, 1), *TRUSTED_KEYS[1:]]
+        self.assertEqual(len(self.against(texts, keys=keys)), 1)
 
 
 if __name__ == "__main__":

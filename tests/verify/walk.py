@@ -66,7 +66,8 @@ class Walk:
     stop: tuple[str | None, str] | None = None
     lines: list[Line] = field(default_factory=list)
     chain: dict[int, bytes] = field(default_factory=dict)
-    """The chain with each decision in it, by position, once signatures were checked."""
+    """The chain with each decision in it, and with each leave that was asked for, by position, once
+    signatures were checked."""
     deals: list[Dealt] = field(default_factory=list)
     ahead: list[tuple[Message, Message]] = field(default_factory=list)
     """Operations and results that were due when the hand came to nothing."""
@@ -74,6 +75,11 @@ class Walk:
     hand: Hand | None = None
     broken: str | None = None
     """Why there is no walk at all: records that no service writes."""
+
+    @property
+    def whole(self) -> bool:
+        """The hand was played again as far as its records go."""
+        return self.stop is None and self.broken is None
 
     def trouble(self, check: str, why: str) -> None:
         """Something is wrong, and the walk goes on."""

@@ -22,7 +22,7 @@ use proto::audit::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::log_record;
 
-use crate::hand::HandRecords;
+use crate::hand::{HandRecords, TextKey};
 use crate::log_event::{LogEvent, WithheldPayload};
 
 pub use compare::{Contradiction, Histories};
@@ -128,7 +128,7 @@ impl Bundle {
             table,
             dealer: self.dealer.records.clone(),
             wallet: self.wallet.records.clone(),
-            dealer_keys: trust::dealer_keys(&self.dealer.key, trusted),
+            dealer_keys: trust::text_keys(&self.dealer.key, trusted),
             proofs: Some(trust::check_proofs(self, trusted, witnesses)),
         }
     }
@@ -138,9 +138,8 @@ impl Bundle {
     /// Returns the public keys that texts of the table may be signed with: its log's own, and the
     /// trusted ones of its name.
     #[must_use]
-    pub fn table_keys(&self, trusted: &TrustedKeys) -> Vec<[u8; 32]> {
-        let keys = trust::dealer_keys(&self.table.key, trusted).into_iter();
-        keys.map(|listed| listed.key).collect()
+    pub fn table_keys(&self, trusted: &TrustedKeys) -> Vec<TextKey> {
+        trust::text_keys(&self.table.key, trusted)
     }
 }
 

@@ -103,14 +103,14 @@ pub struct HandRecords {
     /// Every `TransferPosted` of the wallet's log whose transfer or hand is this hand.
     pub wallet: Vec<LogEvent>,
     /// The keys of the dealer's log, as the auditor knows them.
-    pub dealer_keys: Vec<DealerKey>,
+    pub dealer_keys: Vec<TextKey>,
     /// Verdict on the proofs. `None` if the records come without proofs.
     pub proofs: Option<Proofs>,
 }
 
-/// A public key of the dealer's log, Ed25519.
+/// Public key, Ed25519, of the dealer's or the table's log, which texts are signed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DealerKey {
+pub struct TextKey {
     pub key: [u8; 32],
     /// Position from which on the key signs nothing.
     pub until: Option<u64>,

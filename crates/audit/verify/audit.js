@@ -111,7 +111,7 @@ export async function examine(bundle, trust) {
   const checks = [];
   for (const [check] of CHECKS) checks.push({ check, ...(await verdictOf(makers[check])) });
   if (records.aborted) records.held = await heldOf(records);
-  const kept = trust.evidence ? await keptOf(records, walk, trust.evidence) : null;
+  const kept = trust.evidence ? await keptOf(records, walk, trust, isProved({ checks })) : null;
   return { bundle, trust, checks, records, walk, notes, kept, work: add(bundle.work, workSince(before)) };
 }
 

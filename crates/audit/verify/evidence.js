@@ -12,22 +12,28 @@ const MAX_LINE = 32 * 1024;
 export const MAX_EVIDENCE = 16 * 1024 * 1024;
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-// Of each signed text how long its fields are, where that is fixed.
+// Fields that have no length of their own: UTF-8; 32 bytes, or none where there is no key.
+const [TEXT, KEY] = [-1, -2];
+// Of each signed text how long its fields are.
 const FIELDS = {
-  "dealer-commit-sig": [null, 16, 8, 32, 32],
-  "receipt-sig": [32, 32, 1, 16, 32, null, 8],
+  "dealer-commit-sig": [TEXT, 16, 8, 32, 32],
+  "receipt-sig": [32, 32, 1, 16, 32, KEY, 8],
   "closing-sig": [32, 32, 32],
   "reveal-receipt-sig": [32, 32, 1, 16, 32, 8],
-  "decision-sig": [32, 32, null],
+  "decision-sig": [32, 32, TEXT],
   "decision-receipt-sig": [32, 32, 8],
 };
-const NUMBER = "sabacc/fair/v1/client-commit";
+const NUMBER = utf8("sabacc/fair/v1/client-commit");
+const CLOSING = utf8("sabacc/fair/v1/closing");
+// How many rows a closing can say that it has.
+const MOST_ROWS = 255;
 
-// {signed: [{tag, fields, key}], numbers: [{context, dealer, seat, player, entropy, commitment}]}. Signed texts that are not
-// their key's count for nothing.
+// {signed: [{tag, fields, key, line}], numbers: [{context, dealer, seat, player, entropy, commitment}], closings: of each
+// opened closing's hash, in hex, its rows [{seat, player, commitment}]}. Signed texts that are not their key's count for
+// nothing.
 export async function readEvidence(bytes) {
   if (bytes.length > MAX_EVIDENCE) throw new BadEvidence(`it is larger than ${MAX_EVIDENCE} bytes`);
-  const evidence = { signed: [], numbers: [] };
+  const evidence = { signed: [], numbers: [], closings: new Map() };
   let [from, at] = [0, 0];
   while (from < bytes.length || at === 0) {
     const end = bytes.indexOf(10, from);
@@ -61,17 +67,20 @@ async function takeLine(evidence, at, text) {
   const [kind, rest] = space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
   if (kind === "signed") {
     const signed = await signedOf(rest.split(" "));
-    if (signed) evidence.signed.push(signed);
+    if (signed) evidence.signed.push({ ...signed, line: at });
   } else if (kind === "open") {
-    const number = await numberOf(bytesOf(rest));
+    const bytes = bytesOf(rest);
+    const [number, rows] = [await numberOf(bytes), rowsOf(bytes)];
     if (number) evidence.numbers.push(number);
+    if (rows) evidence.closings.set(hex(await sha256(bytes)), rows);
   } else if (kind === "note") checkNote(rest);
   else throw new BadEvidence("a line begins with signed, open or note");
 }
 
+// The word of whoever wrote it, its time too.
 function checkNote(text) {
-  const found = /^(0|[1-9][0-9]{0,19}) ./u.exec(text);
-  if (!found || BigInt(found[1]) >= 1n << 64n) throw new BadEvidence("a note is microseconds since 1970, and words");
+  const space = text.indexOf(" ");
+  if (space < 1 || space + 1 === text.length) throw new BadEvidence("a note is a time, and words");
 }
 
 function bytesOf(text) {
@@ -96,13 +105,33 @@ async function signedOf(parts) {
 // What a client's commitment was taken of.
 async function numberOf(bytes) {
   const [tag, ...fields] = fieldsOf(bytes) ?? [];
-  if (!tag || !equal(tag, utf8(NUMBER)) || !fits(fields, [32, 32, 1, 16, 32])) return null;
+  if (!tag || !equal(tag, NUMBER) || !fits(fields, [32, 32, 1, 16, 32])) return null;
   const [context, dealer, [seat], player, entropy] = fields;
   return { context, dealer, seat, player, entropy, commitment: await sha256(bytes) };
 }
 
+// The rows that a closing was taken of; a commitment is empty where the seat has made none.
+function rowsOf(bytes) {
+  const [tag, ...fields] = fieldsOf(bytes) ?? [];
+  if (!tag || !equal(tag, CLOSING) || !fits(fields.slice(0, 3), [32, 32, 1])) return null;
+  const [, , [count], ...packed] = fields;
+  if (count !== Math.min(packed.length, MOST_ROWS) || !packed.every(isRow)) return null;
+  return packed.map((row) => ({
+    seat: row[0],
+    player: row.slice(1, 17),
+    commitment: row[17] === 1 ? row.slice(18) : new Uint8Array(),
+  }));
+}
+
+const isRow = (row) => row.length === 50 && (row[17] === 1 || row.subarray(17).every((byte) => byte === 0));
+
 const fits = (fields, lengths) =>
-  fields.length === lengths.length && fields.every(({ length }, at) => (lengths[at] ?? length) === length);
+  fields.length === lengths.length && fields.every((bytes, at) => isOf(bytes, lengths[at]));
+
+function isOf(bytes, length) {
+  if (length === KEY) return bytes.length === 0 || bytes.length === 32;
+  return length === TEXT ? textOf(bytes) !== null : bytes.length === length;
+}
 
 // Fields, each behind its length; null where they are none.
 function fieldsOf(bytes) {

@@ -48,8 +48,10 @@ pub enum Entry {
     Signed(SignedEntry),
     /// Input of a hash; see [`Opening`].
     Open(Vec<u8>),
+    /// Its writer's word, which proves nothing.
     Note {
-        at: UnixMicros,
+        /// When: Unix microseconds in decimal, as our clients write it, or any other word.
+        at: String,
         words: String,
     },
 }
@@ -91,7 +93,7 @@ pub enum LineError {
     NotSigned,
     #[error("\"open\" is followed by bytes")]
     NotOpen,
-    #[error("\"note\" is followed by microseconds since 1970 and words")]
+    #[error("\"note\" is followed by a time and words")]
     NotNote,
 }
 
@@ -160,12 +162,8 @@ fn parse_signed(rest: &str) -> Option<Entry> {
 
 fn parse_note(rest: &str) -> Option<Entry> {
     let (time, words) = rest.split_once(' ')?;
-    let at: u64 = time.parse().ok()?;
-    // One spelling: neither a sign nor leading zeros.
-    if at.to_string() != time || words.is_empty() {
-        return None;
-    }
-    Some(Entry::Note { at: UnixMicros(at), words: words.to_owned() })
+    let is_note = !time.is_empty() && !words.is_empty();
+    is_note.then(|| Entry::Note { at: time.to_owned(), words: words.to_owned() })
 }
 
 /// Decodes only what [`encode`] writes.
@@ -185,7 +183,10 @@ impl Entry {
         const MAX_CHARS: usize = 1000;
         let shown = |letter: char| if letter.is_control() { ' ' } else { letter };
         let words: String = words.chars().take(MAX_CHARS).map(shown).collect();
-        Entry::Note { at, words: if words.is_empty() { "-".to_owned() } else { words } }
+        Entry::Note {
+            at: at.0.to_string(),
+            words: if words.is_empty() { "-".to_owned() } else { words },
+        }
     }
 }
 
@@ -197,7 +198,7 @@ impl fmt::Display for Entry {
                 write!(f, "signed {} {} {}", encode(message), encode(signature), encode(key))
             }
             Entry::Open(bytes) => write!(f, "open {}", encode(bytes)),
-            Entry::Note { at: UnixMicros(at), words } => write!(f, "note {at} {words}"),
+            Entry::Note { at, words } => write!(f, "note {at} {words}"),
         }
     }
 }

@@ -39,6 +39,19 @@ pub enum KeysFileError {
     TwoNames { line: usize },
 }
 
+/// Returns the room in the name of a log's key: `ROOM/table`, or `ROOM/3/table` where a log is
+/// divided. `log` is the last part; `None` if the name has another or no room.
+#[must_use]
+pub fn room_of<'a>(key: &'a str, log: &str) -> Option<&'a str> {
+    let room = key.strip_suffix(log)?.strip_suffix('/')?;
+    let shard = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits && (text == "0" || !text.starts_with('0'))
+    };
+    let divided = room.rsplit_once('/').filter(|(room, last)| !room.is_empty() && shard(last));
+    Some(divided.map_or(room, |(room, _)| room)).filter(|room| !room.is_empty())
+}
+
 /// Parses a keys file.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ pub use consistency::{consistency_proof, verify_consistency};
 pub use edge::Edge;
 pub use hash::{Hash, empty_root, leaf_hash, leaves_root, node_hash, root};
 pub use inclusion::{inclusion_proof, root_from_inclusion, verify_inclusion};
-pub use keys_file::{KeysFileError, ListedKey, parse_keys_file};
+pub use keys_file::{KeysFileError, ListedKey, parse_keys_file, room_of};
 pub use multi::{prove_records, root_from_records, verify_records};
 pub use nodes::{BuildError, Leaves, Node, Nodes, prove_consistency, prove_inclusion, root_at};
 pub use proof::{LogProof, LogProofError, MAX_EXTRA};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use audit::bundle::{Bundle, TrustedKeys};
-use audit::hand::{DealerKey, HandRecords, TableStream};
+use audit::hand::{HandRecords, TableStream, TextKey};
 use audit::log_event::LogEvent;
 use chassis::config::{ArchiveConfig, ArchiveLocation, Service, Source};
 use eventlog::{Event, PgStore, PoolSizes, Position, Reader, RequestKey, StreamId, Version};
@@ -184,7 +184,7 @@ impl Logs {
             table: bundled(of_hand),
             dealer: bundled(dealer),
             wallet: bundled(wallet),
-            dealer_keys: vec![DealerKey { key: self.dealer_key, until: None }],
+            dealer_keys: vec![TextKey { key: self.dealer_key, until: None }],
             proofs: None,
         })
     }

@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use audit::Verdict;
 use audit::bundle::{Bundle, Contradiction, Histories, MAX_BYTES, TrustedKeys, Witnesses};
 use audit::evidence::{self, Entry};
-use audit::hand::{self, EvidenceReport, HandRecords, HandVerdict, Report};
+use audit::hand::{self, EvidenceReport, HandRecords, HandVerdict, Report, TextKey};
 use audit::joint::{JointAudit, is_in_its_logs};
 use clap::Args;
 use serde_json::json;
@@ -196,7 +196,7 @@ fn examine_evidence(
     entries: &[Entry],
     records: &HandRecords,
     report: &mut Report,
-    table_keys: &[[u8; 32]],
+    table_keys: &[TextKey],
 ) -> Vec<String> {
     let EvidenceReport { own_part, is_missing, convictions } =
         hand::examine(entries, records, report, table_keys);

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 
 use merkle::note::{KeyName, Note, VerifierKey};
 use merkle::record::RECORD_LEN;
-use merkle::{Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, verify_records};
+use merkle::{
+    Checkpoint, KeysFileError, ListedKey, leaf_hash, parse_keys_file, room_of, verify_records,
+};
 use serde::Serialize;
 
 use super::{Bundle, ProvedLog};
-use crate::hand::{DealerKey, Proofs};
+use crate::hand::{Proofs, TextKey};
 use crate::log_event::LogEvent;
 use crate::report::{CheckError, ensure, failed, missing};
 use crate::work::WorkCounter;
@@ -103,18 +105,6 @@ impl TrustedKeys {
     }
 }
 
-/// Returns the room in the name of a log's key: `ROOM/table`, or `ROOM/3/table` where a log is
-/// divided.
-fn room_of<'a>(key: &'a str, log: &str) -> Option<&'a str> {
-    let room = key.strip_suffix(log)?.strip_suffix('/')?;
-    let shard = |text: &str| {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        digits && (text == "0" || !text.starts_with('0'))
-    };
-    let divided = room.rsplit_once('/').filter(|(room, last)| !room.is_empty() && shard(last));
-    Some(divided.map_or(room, |(room, _)| room)).filter(|room| !room.is_empty())
-}
-
 impl Witnesses {
     /// Parses a file of witnesses' keys. `required` is the number that must have signed.
     ///
@@ -197,16 +187,16 @@ fn signed_size(log: &ProvedLog) -> Option<u64> {
     Some(Checkpoint::parse(note.text()).ok()?.head().size)
 }
 
-/// Returns the keys that the dealer's signed texts may have: the log's own, and the trusted ones of
-/// its name, which may have ended since.
-pub(super) fn dealer_keys(key: &str, trusted: &TrustedKeys) -> Vec<DealerKey> {
+/// Returns the keys that signed texts of a log may have: the log's own, and the trusted ones of its
+/// name, which may have ended since.
+pub(super) fn text_keys(key: &str, trusted: &TrustedKeys) -> Vec<TextKey> {
     let Ok(own) = VerifierKey::parse(key) else { return Vec::new() };
     let same = |listed: &&ListedKey| listed.key.name() == own.name() && listed.key.is_log();
     let listed = trusted.0.iter().filter(same);
-    let mut keys: Vec<DealerKey> =
-        listed.map(|listed| DealerKey { key: *listed.key.bytes(), until: listed.until }).collect();
+    let mut keys: Vec<TextKey> =
+        listed.map(|listed| TextKey { key: *listed.key.bytes(), until: listed.until }).collect();
     if keys.iter().all(|listed| listed.key != *own.bytes()) {
-        keys.push(DealerKey { key: *own.bytes(), until: None });
+        keys.push(TextKey { key: *own.bytes(), until: None });
     }
     keys
 }

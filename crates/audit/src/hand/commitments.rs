@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use wire::{DealerRecord, TableRecord};
 
 use crate::hand::decoded_records::DecodedRecords;
-use crate::hand::{CLOCK_SKEW, DealerKey, aborts, entropy, sentences};
+use crate::hand::{CLOCK_SKEW, TextKey, aborts, entropy, sentences};
 use crate::report::{CheckError, ensure, failed, missing};
 
 /// The dealer's commitment, parsed, with its context.
@@ -66,11 +66,13 @@ pub(super) fn dealer_key(
     if keys.is_empty() {
         return Err(missing("no key of the dealer was given to check its signature with"));
     }
-    let named = |listed: &&DealerKey| Sha256::digest(listed.key)[..8] == *key_id;
+    let named = |listed: &&TextKey| Sha256::digest(listed.key)[..8] == *key_id;
     let listed = keys.iter().find(named).ok_or_else(|| {
         failed("a text of the dealer is signed with a key that is not among the dealer's")
     })?;
-    ensure(listed.until.is_none_or(|until| position < until), || {
+    // A key that is listed twice has the earlier end.
+    let has_ended = |listed: &TextKey| listed.until.is_some_and(|until| position >= until);
+    ensure(!keys.iter().filter(named).any(has_ended), || {
         format!("position {position} of the dealer's log is signed with a key that had ended")
     })?;
     Ok(listed.key)

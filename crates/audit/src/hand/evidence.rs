@@ -6,20 +6,21 @@
 //!
 //! Specification: fairness/SPEC.md §16.1.
 
-use proto::common::v1::AbortCause;
+mod other_numbers;
+mod positions;
+mod receipts;
+
 use std::collections::BTreeMap;
 
 use fairness::evidence::{Entry, Opening, Statement};
 use fairness::{Chain, ClientCommitment, ClosingRow, Commitment, Context, Entropy};
 use primitives::PlayerId;
-use proto::event::v1 as pb;
-use wire::TableRecord;
 
 use crate::hand::closing::dealer_closing;
 use crate::hand::commitments::{ParsedCommitment, parse_commitment};
 use crate::hand::decoded_records::DecodedRecords;
 use crate::hand::replay::Replay;
-use crate::hand::{Check, HandRecords, Report, signatures};
+use crate::hand::{Check, HandRecords, Report, TextKey, signatures};
 use crate::report::Verdict;
 
 /// Result of the comparison of evidence with a hand.
@@ -41,7 +42,7 @@ pub fn examine(
     entries: &[Entry],
     records: &HandRecords,
     report: &Report,
-    table_keys: &[[u8; 32]],
+    table_keys: &[TextKey],
 ) -> EvidenceReport {
     let decoded = DecodedRecords::decode(records);
     let committed = decoded.committed().ok().and_then(|(_, it)| parse_commitment(it).ok());
@@ -85,9 +86,9 @@ struct Examination<'a> {
     own: Option<OwnNumber>,
     /// Rows of the closings of this hand that the evidence opens, by their hash.
     closings: BTreeMap<[u8; 32], Vec<ClosingRow>>,
-    /// The chain that each record of a decision or leave stands for, by position.
+    /// The chain that each record of a decision or leave stands for, by position, as far as the hand
+    /// could be replayed.
     chains: BTreeMap<u64, Chain>,
-    is_replayed: bool,
 }
 
 impl<'a> Examination<'a> {
@@ -95,28 +96,31 @@ impl<'a> Examination<'a> {
         decoded: &'a DecodedRecords<'_>,
         promise: ParsedCommitment,
         entries: &[Entry],
-        table_keys: &[[u8; 32]],
+        table_keys: &[TextKey],
     ) -> Examination<'a> {
-        let replay = Replay::run(decoded);
         let mut examination = Examination {
             decoded,
             promise,
             signed: Vec::new(),
             own: None,
             closings: BTreeMap::new(),
-            chains: signatures::chains(decoded, &replay),
-            is_replayed: !replay.is_stopped(),
+            chains: signatures::chains(decoded, &Replay::run(decoded)),
         };
         for entry in entries {
             match entry {
                 Entry::Signed(signed) => {
                     let Ok(statement) = signed.statement() else { continue };
-                    let dealers = &decoded.records.dealer_keys;
-                    let is_the_rooms = match is_of_the_dealer(&statement) {
-                        Some(true) => dealers.iter().any(|listed| listed.key == signed.key),
-                        Some(false) => table_keys.contains(&signed.key),
-                        None => false,
+                    let keys = match is_of_the_dealer(&statement) {
+                        Some(true) => &decoded.records.dealer_keys[..],
+                        Some(false) => table_keys,
+                        None => &[],
                     };
+                    let has_ended = |listed: &TextKey| {
+                        let position = receipts::position(&statement);
+                        listed.until.zip(position).is_some_and(|(until, at)| at >= until)
+                    };
+                    let mut own = keys.iter().filter(|listed| listed.key == signed.key).peekable();
+                    let is_the_rooms = own.peek().is_some() && !own.any(has_ended);
                     if is_the_rooms {
                         examination.signed.push(statement);
                     }
@@ -193,7 +197,18 @@ impl<'a> Examination<'a> {
         if places.iter().all(|(is, _)| *is) {
             return (format!("Your own number, of seat {seat}, is in {}.", list(true)), false);
         }
-        (format!("Your own number, of seat {seat}, is NOT shown to be in {}.", list(false)), !bound)
+        let part =
+            format!("Your own number, of seat {seat}, is NOT shown to be in {}.", list(false));
+        (part, !bound && self.is_dealt_in(own))
+    }
+
+    /// Whether the player was in the roster: whoever has left before it was fixed has no row.
+    fn is_dealt_in(&self, own: &OwnNumber) -> bool {
+        let Ok((_, opened)) = self.decoded.opened() else { return false };
+        let same = |place: &proto::event::v1::RosterSeat| {
+            place.seat == u32::from(own.seat) && place.player_id == own.player.bytes()[..]
+        };
+        opened.roster.iter().any(same)
     }
 
     /// Whether a closing that the dealer has signed for the player has their number in it.
@@ -257,23 +272,9 @@ impl<'a> Examination<'a> {
                 let differs = recorded.is_some_and(|(_, it)| it.closing[..] != closing.0);
                 differs.then(|| "the DEALER signed another closing than is on record".to_owned())
             }
-            Statement::CommitReceipt { context, dealer, .. }
-            | Statement::RevealReceipt { context, dealer, .. }
-                if !self.is_of_the_hand(context, dealer) =>
-            {
-                None
-            }
-            Statement::CommitReceipt { seat, player, commitment, player_key, position, .. } => {
-                let given = Given { seat: *seat, player: *player, commitment, key: player_key };
-                self.commit_receipt(&given, *position)
-            }
-            Statement::RevealReceipt { seat, entropy, position, .. } => {
-                self.reveal_receipt(*seat, entropy, *position)
-            }
-            Statement::DecisionReceipt { context, chain, position } => {
-                let ours = *context == self.promise.context;
-                ours.then(|| self.decision_receipt(chain, *position)).flatten()
-            }
+            Statement::CommitReceipt { .. }
+            | Statement::RevealReceipt { .. }
+            | Statement::DecisionReceipt { .. } => self.receipt(statement),
             Statement::Decision { .. } => None,
         }
     }
@@ -282,99 +283,6 @@ impl<'a> Examination<'a> {
         let (_, committed) = self.decoded.committed().ok()?;
         committed.commitment.as_ref().map(|commitment| &commitment.origin)
     }
-
-    fn commit_receipt(&self, given: &Given<'_>, position: u64) -> Option<String> {
-        let seat = given.seat;
-        if let Ok((_, closing)) = dealer_closing(self.decoded) {
-            let mine = |row: &&proto::dealer::v1::ClosingRow| {
-                row.seat == u32::from(seat) && row.player_id == given.player.bytes()
-            };
-            let mut rows = closing.rows.iter().filter(mine);
-            if rows.any(|row| row.commitment[..] != given.commitment.0) {
-                return Some(format!(
-                    "a receipt was signed for what seat {seat} committed to, and the closing has \
-                     another number or none: the TABLE or the DEALER left it out"
-                ));
-            }
-        }
-        let recorded = self.at_position(position)?;
-        let same = recorded.is_some_and(|recorded| {
-            let TableRecord::EntropyCommitted(it) = recorded else { return false };
-            let key = given.key.as_ref().map_or(&[][..], |key| &key[..]);
-            it.seat == u32::from(seat)
-                && it.player_id == given.player.bytes()[..]
-                && it.commitment == given.commitment.0[..]
-                && it.key == *key
-        });
-        (!same).then(|| broken_receipt("a commitment", seat, position))
-    }
-
-    fn reveal_receipt(&self, seat: u8, entropy: &Entropy, position: u64) -> Option<String> {
-        let burnt = self.decoded.aborted().is_ok_and(|(_, aborted)| {
-            aborted.cause() == AbortCause::Withheld && aborted.seats.contains(&u32::from(seat))
-        });
-        if burnt {
-            return Some(format!(
-                "the TABLE signed that seat {seat} had revealed, and burnt the hand because it had not"
-            ));
-        }
-        let recorded = self.at_position(position)?;
-        let same = recorded.is_some_and(|recorded| {
-            let TableRecord::EntropyRevealed(it) = recorded else { return false };
-            let pb::EntropyRevealed { seat: shown, entropy: revealed } = it;
-            *shown == u32::from(seat) && *revealed == entropy.0[..]
-        });
-        (!same).then(|| broken_receipt("a reveal", seat, position))
-    }
-
-    fn decision_receipt(&self, chain: &Chain, position: u64) -> Option<String> {
-        if !self.is_replayed {
-            return None;
-        }
-        self.at_position(position)?;
-        let same = self.chains.get(&position) == Some(chain);
-        (!same).then(|| {
-            format!(
-                "the TABLE signed that a decision stands at position {position} of its log, with all \
-                 decided before it, and that is not so"
-            )
-        })
-    }
-
-    /// Record at a position of the table's log: `None` if the records do not reach it,
-    /// nothing if what stands there is neither in the hand's stream nor in the table's.
-    fn at_position(&self, position: u64) -> Option<Option<&TableRecord>> {
-        let records = self.decoded.records;
-        let last = records.hand.iter().chain(&records.table).map(|event| event.position.0).max()?;
-        let first = records.table.first()?.position.0;
-        if !(first..=last).contains(&position) {
-            return None;
-        }
-        let mut decoded = self.decoded.hand.iter().chain(&self.decoded.table);
-        let shown = decoded.find(|read| read.event.position.0 == position);
-        let withheld = |event: &&crate::log_event::LogEvent| event.position.0 == position;
-        if shown.is_none()
-            && records.hand.iter().chain(&records.table).any(|event| withheld(&event))
-        {
-            return None;
-        }
-        Some(shown.map(|read| &read.recorded))
-    }
-}
-
-/// Commitment of a seat as a receipt states it.
-struct Given<'a> {
-    seat: u8,
-    player: PlayerId,
-    commitment: &'a ClientCommitment,
-    key: &'a Option<[u8; 32]>,
-}
-
-fn broken_receipt(what: &str, seat: u8, position: u64) -> String {
-    format!(
-        "the TABLE signed that {what} of seat {seat} stands at position {position} of its log, and \
-         something else stands there"
-    )
 }
 
 fn is_own_row(row: &ClosingRow, own: &OwnNumber) -> bool {

@@ -100,7 +100,7 @@ pub(super) fn asked_leaves<'a>(decoded: &'a DecodedRecords<'_>) -> Vec<AskedLeav
 }
 
 /// Returns the chain that each record of a decision or of a leave stands for, by position in the
-/// table's log. Signatures are not judged.
+/// table's log, as far as the hand could be replayed. Signatures are not judged.
 pub(super) fn chains(decoded: &DecodedRecords<'_>, replay: &Replay) -> BTreeMap<u64, Chain> {
     let Ok(mut signatures) = Signatures::try_new(decoded) else { return BTreeMap::new() };
     let mut leaves = asked_leaves(decoded).into_iter().peekable();
@@ -113,7 +113,9 @@ pub(super) fn chains(decoded: &DecodedRecords<'_>, replay: &Replay) -> BTreeMap<
         let _judged = signatures.decide(decision);
         chains.insert(decision.position, signatures.chain);
     }
-    chains.extend(leaves.map(|leave| (leave.position, signatures.pend(&leave))));
+    if !replay.is_stopped() {
+        chains.extend(leaves.map(|leave| (leave.position, signatures.pend(&leave))));
+    }
     chains
 }
 

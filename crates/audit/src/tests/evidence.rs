@@ -17,7 +17,8 @@ use crate::hand::{self, EvidenceReport};
 use crate::log_event::LogEvent;
 use crate::tests::fixture::AnyRecord::{Dealer, Table};
 use crate::tests::fixture::{
-    EntropyBehaviour, Entry as Line, HandOptions, ORIGINS, SECRETS, TableFixture, trusted,
+    EntropyBehaviour, Entry as Line, HandOptions, ORIGINS, SECRETS, Suspension, SuspensionEnd,
+    TableFixture, trusted,
 };
 
 fn played(entropy: &[(u32, EntropyBehaviour)]) -> TableFixture {
@@ -32,6 +33,14 @@ fn examine(bundle: &Bundle, entries: &[Entry]) -> EvidenceReport {
     let records = bundle.records(&trusted());
     let report = hand::audit(&records);
     hand::examine(entries, &records, &report, &bundle.table_keys(&trusted()))
+}
+
+/// Position of the first decision of hand 1.
+fn first_decision(room: &TableFixture) -> u64 {
+    let records = room.records(1);
+    let is_decision =
+        |event: &&LogEvent| matches!(event.decode(), Some(TableRecord::MoveDecided(_)));
+    records.hand.iter().find(is_decision).unwrap().position.0
 }
 
 fn signed(text: &impl SignedText, log: usize) -> Entry {
@@ -198,6 +207,21 @@ fn a_number_that_nothing_signed_speaks_of_fails_no_hand() {
     assert!(examine(&dropping.bundle(1), &receipted).is_missing);
 }
 
+/// Who committed and left before the roster was fixed has no row. fairness/SPEC.md §16.1.
+#[test]
+fn a_receipted_number_of_somebody_who_is_not_in_the_roster_fails_no_hand() {
+    let room = played(&[]);
+    let kept = Kept::of(&room, 1);
+    let left = Kept { player: PlayerId([9; 16]), ..kept };
+    let Entry::Open(opening) = left.own_number() else { unreachable!("it is an opening") };
+    let commitment = Opening::parse(&opening).unwrap().hash().to_vec().into();
+    let given = pb::EntropyCommitted { commitment, ..left.given.clone() };
+    let left = Kept { given, ..left };
+    let examined = examine(&room.bundle(1), &[left.own_number(), left.commit_receipt(1_000_000)]);
+    assert!(examined.own_part.contains("NOT shown to be in"), "{examined:?}");
+    assert!(!examined.is_missing && examined.convictions.is_empty(), "{examined:?}");
+}
+
 #[test]
 fn a_receipt_whose_position_holds_something_else_convicts_the_table() {
     let room = played(&[]);
@@ -213,6 +237,81 @@ fn a_receipt_whose_position_holds_something_else_convicts_the_table() {
     assert!(only(kept.reveal_receipt(&other, kept.revealed_at))[0].contains("a reveal of seat 1"));
     // Where the records do not reach, nothing is shown.
     assert_eq!(only(kept.commit_receipt(1_000_000)), Vec::<String>::new());
+}
+
+/// Positions of a log are given once, whichever number they belong to. fairness/SPEC.md §16.1.
+#[test]
+fn a_receipt_for_another_number_convicts_where_the_file_shows_its_position() {
+    let room = played(&[]);
+    let mut kept = Kept::of(&room, 1);
+    let decided = first_decision(&room);
+    kept.context = Context([9; 32]);
+    let bundle = room.bundle(1);
+    let only = |entry: Entry| examine(&bundle, &[entry]).convictions;
+    let decision =
+        DecisionReceipt { context: &kept.context, chain: &Chain([5; 32]), position: decided };
+    for entry in [
+        kept.commit_receipt(kept.revealed_at),
+        kept.reveal_receipt(&kept.entropy, kept.revealed_at),
+        signed(&decision, 0),
+    ] {
+        let convictions = only(entry);
+        assert!(convictions[0].contains("a record of another number"), "{convictions:?}");
+    }
+    // The file has commitments to the number after it too.
+    assert_eq!(only(kept.commit_receipt(kept.given_at)), Vec::<String>::new());
+    assert_eq!(only(kept.reveal_receipt(&kept.entropy, 1_000_000)), Vec::<String>::new());
+}
+
+/// fairness/SPEC.md §16.1.
+#[test]
+fn an_exclusion_against_a_reveal_that_was_receipted_convicts_the_table() {
+    let kept = Kept::of(&played(&[]), 1);
+    let mut room = played(&[(1, EntropyBehaviour::Withholds)]);
+    room.options.entropy.clear();
+    assert!(room.play());
+    let only = |entry: Entry| examine(&room.bundle(2), &[entry]).convictions;
+    let convictions = only(kept.reveal_receipt(&kept.entropy, 1_000_000));
+    assert!(convictions[0].contains("had revealed in number 1"), "{convictions:?}");
+    let other = Kept { player: PlayerId([9; 16]), ..kept };
+    let receipt = other.reveal_receipt(&other.entropy, 1_000_000);
+    assert_eq!(only(receipt), Vec::<String>::new());
+}
+
+/// A key that is listed with an end signs for positions below it alone. fairness/SPEC.md §17.
+#[test]
+fn a_receipt_under_a_key_that_had_ended_convicts_nobody() {
+    let room = played(&[]);
+    let kept = Kept::of(&room, 1);
+    let (bundle, entries) = (room.bundle(1), [kept.reveal_receipt(&kept.entropy, kept.given_at)]);
+    let records = bundle.records(&trusted());
+    let report = hand::audit(&records);
+    let convictions = |until: u64| {
+        let mut keys = bundle.table_keys(&trusted());
+        keys.iter_mut().for_each(|listed| listed.until = Some(until));
+        hand::examine(&entries, &records, &report, &keys).convictions
+    };
+    assert_eq!(convictions(kept.given_at), Vec::<String>::new());
+    assert_eq!(convictions(kept.given_at + 1).len(), 1);
+}
+
+/// Which record stands at a position needs no replay. fairness/SPEC.md §16.1.
+#[test]
+fn a_receipt_for_a_decision_convicts_in_a_hand_that_is_suspended() {
+    let suspension = Some(Suspension { after: Some(2), end: SuspensionEnd::Open });
+    let options = HandOptions { suspension, ..HandOptions::default() };
+    let mut room = TableFixture::seated(40, "dice", 3).with_options(options);
+    room.play();
+    let (context, _) = room.promise(1);
+    let records = room.records(1);
+    let only = |position: u64| {
+        let text = DecisionReceipt { context: &context, chain: &Chain([5; 32]), position };
+        examine(&room.bundle(1), &[signed(&text, 0)]).convictions
+    };
+    let opened = records.hand[0].position.0;
+    assert!(only(opened)[0].contains("a decision stands at position"));
+    let last = records.hand.last().unwrap().position.0;
+    assert_eq!(only(last + 1), Vec::<String>::new());
 }
 
 #[test]
@@ -258,11 +357,7 @@ fn a_decision_that_was_receipted_stands_in_the_chain() {
     let room = played(&[]);
     let kept = Kept::of(&room, 1);
     let records = room.records(1);
-    let decided = records
-        .hand
-        .iter()
-        .find(|event| matches!(event.decode(), Some(TableRecord::MoveDecided(_))));
-    let position = decided.unwrap().position.0;
+    let position = first_decision(&room);
     let receipt = |chain: &Chain, position: u64| {
         signed(&DecisionReceipt { context: &kept.context, chain, position }, 0)
     };

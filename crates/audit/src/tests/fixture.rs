@@ -23,7 +23,7 @@ use rules::TableSettings;
 use sha2::{Digest, Sha256};
 use wire::{DealerRecord, TableRecord};
 
-use crate::hand::DealerKey;
+use crate::hand::TextKey;
 
 pub(crate) use bundle::{bundle, log_key, signed_log, trusted};
 pub(crate) use script::{AnyRecord, Entry, LogName, Script};
@@ -205,8 +205,8 @@ impl TableFixture {
 
     /// Returns the dealer's public key.
     #[must_use]
-    pub(crate) fn dealer_keys(&self) -> Vec<DealerKey> {
-        vec![DealerKey { key: self.key.verifying_key().to_bytes(), until: None }]
+    pub(crate) fn dealer_keys(&self) -> Vec<TextKey> {
+        vec![TextKey { key: self.key.verifying_key().to_bytes(), until: None }]
     }
 
     /// Returns the records of a hand.

