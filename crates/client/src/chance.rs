@@ -49,6 +49,7 @@ mod contribution;
 mod course;
 mod dealer_commitment;
 mod decisions;
+mod exclusion;
 mod hand;
 mod notice;
 mod proofs;
@@ -129,6 +130,8 @@ pub struct Chance {
     faulty: BTreeSet<u64>,
     sequence: Sequence,
     suspended: Option<Suspended>,
+    /// Until when players who withheld are dealt into no number, at the least.
+    excluded: BTreeMap<PlayerId, UnixMicros>,
     /// Hand of which the last snapshot showed nothing: the table has lost its cards.
     bare_hand: Option<u64>,
     record: Record,
@@ -144,25 +147,32 @@ struct Agreement {
     rule_set: String,
     settings: String,
     hash: [u8; 32],
-    variant: Option<&'static Variant>,
+    variant: &'static Variant,
     /// Longest time that a seed may stay shut after a settlement.
     seed_delay: Duration,
     /// Time that a hand is suspended for before it ends without an agreement.
     suspend_time: Duration,
+    /// Shortest time for which who withheld sits out.
+    exclusion_time: Duration,
 }
 
 impl Agreement {
-    fn new(rule_set: &str, settings: &str) -> Agreement {
-        let parsed = TableSettings::from_canonical(settings).ok();
-        let span = |of: fn(&TableSettings) -> Duration| parsed.as_ref().map_or(Duration::ZERO, of);
-        Agreement {
+    /// # Errors
+    /// One of them cannot be read or lies outside its bounds: nothing could be demanded of the table then.
+    fn try_new(rule_set: &str, settings: &str) -> Result<Agreement, ViolationKind> {
+        let rules = RuleSet::from_canonical(rule_set);
+        let rules = rules.map_err(|_| ViolationKind::UnreadableRules("the rule set"))?;
+        let parsed = TableSettings::from_canonical(settings);
+        let parsed = parsed.map_err(|_| ViolationKind::UnreadableRules("the table's settings"))?;
+        Ok(Agreement {
             rule_set: rule_set.to_owned(),
             settings: settings.to_owned(),
             hash: fairness::rules_hash(rule_set, settings),
-            variant: RuleSet::from_canonical(rule_set).ok().map(|rules| rules.variant()),
-            seed_delay: span(TableSettings::seed_delay),
-            suspend_time: span(TableSettings::suspension_limit),
-        }
+            variant: rules.variant(),
+            seed_delay: parsed.seed_delay(),
+            suspend_time: parsed.suspension_limit(),
+            exclusion_time: parsed.scaled(exclusion::MIN_EXCLUSION),
+        })
     }
 
     fn is_of(&self, rule_set: &str, settings: &str) -> bool {
@@ -209,6 +219,7 @@ impl Chance {
             faulty: BTreeSet::new(),
             sequence: Sequence::default(),
             suspended: None,
+            excluded: BTreeMap::new(),
             bare_hand: None,
             record: Record::new(Arc::new(MemoryEvidence::default()), me, table),
             now: UnixMicros(0),
@@ -340,7 +351,10 @@ impl Chance {
 
     fn apply_snapshot(&mut self, view: &pb::TableView) -> Result<(), Box<FairnessViolation>> {
         if self.agreed.is_none() {
-            self.agreed = Some(Agreement::new(&view.rule_set, &view.settings));
+            match Agreement::try_new(&view.rule_set, &view.settings) {
+                Ok(agreed) => self.agreed = Some(agreed),
+                Err(unreadable) => self.judge(view.hand_no, Err(unreadable.into()))?,
+            }
         }
         self.check_rules(view.hand_no, &view.rule_set, &view.settings)?;
         (self.seat, self.playing) = (0, false);

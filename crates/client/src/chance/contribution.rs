@@ -357,7 +357,8 @@ impl Chance {
 
     fn claim(&self, hand_no: u64, place: &Place) -> Claim<'_> {
         let Place { context, dealer, seat, player } = *place;
-        Claim { table: self.table, hand_no, context, dealer, seat, player, trust: &self.trust }
+        let signer = self.table_signer(hand_no);
+        Claim { table: self.table, hand_no, context, dealer, seat, player, signer }
     }
 
     /// Records that the table accepted the revealed entropy, and its receipt. A number that is burnt

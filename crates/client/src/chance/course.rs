@@ -30,6 +30,8 @@ impl Chance {
             roster.iter().map(|(seat, _)| seat).eq(announced.iter().map(|(seat, _)| seat));
         let fixed = if is_same { Ok(()) } else { Err(V::WrongRows("another roster").into()) };
         self.judge(hand_no, fixed)?;
+        let judged = self.check_excluded(&roster);
+        self.judge(hand_no, judged)?;
         self.open_round = Some(EntropyRound {
             hand_no,
             roster: Some(roster),
@@ -175,7 +177,7 @@ impl Chance {
         }
         let promise = self.commitments.get(&hand_no).ok_or(V::Missing("a commitment"))?;
         let binding = promise.binding();
-        let variant = self.agreed.as_ref().and_then(|agreed| agreed.variant);
+        let variant = self.agreed.as_ref().map(|agreed| agreed.variant);
         let kept = self.record.statements(hand_no).unwrap_or_default();
         let own = self.own_place(hand_no, seats);
         let secret = self.secret.clone();
@@ -278,6 +280,7 @@ impl Chance {
         let in_order = self.sequence.may_end(hand_no).map_err(Fault::from);
         self.judge(hand_no, in_order)?;
         let judged = self.check_abort(voided);
+        self.exclude(voided);
         let delay = match voided.cause() {
             // The seed of a burnt number is opened at once.
             AbortCause::Withheld => Duration::ZERO,
@@ -404,13 +407,16 @@ mod tests {
         let secret = Secret::from_bytes([1; 32]);
         let mut chance = Chance::new(TableId([1; 16]), Some(me), secret, TrustedKeys::default());
         let (context, dealer) = (fairness::Context([1; 32]), fairness::Commitment([2; 32]));
+        let rule_set = RuleSet::defaults(rules::ALL[0]).canonical();
+        let settings = TableSettings::default().canonical();
+        let shown = pb::TableView { rule_set, settings, ..pb::TableView::default() };
         for hand_no in 1..1_000 {
             let place = Place { context, dealer, seat: 1, player: me };
             let part = Contribution::new(&place, &chance.secret);
             chance.contributions.insert((hand_no, 1), part);
             let closing = HandClosing::unsigned(context, dealer);
             chance.closings.insert(hand_no, closing);
-            let view = pb::TableView { hand_no, ..pb::TableView::default() };
+            let view = pb::TableView { hand_no, ..shown.clone() };
             chance.apply_snapshot(&view).unwrap();
             assert_eq!((chance.contributions.len(), chance.closings.len()), (1, 1));
         }

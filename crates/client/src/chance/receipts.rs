@@ -55,6 +55,13 @@ impl KeptReceipts {
 }
 
 impl Chance {
+    /// Log that receipts of a number must be signed for.
+    pub(super) fn table_signer(&self, hand_no: u64) -> TableSigner<'_> {
+        let promise = self.commitments.get(&hand_no);
+        let dealer = promise.map_or("", |promise| &promise.message.origin);
+        TableSigner { dealer, trust: &self.trust }
+    }
+
     /// Stores a receipt at once: a client that is started anew holds the table to it.
     pub(super) fn keep_receipt(&mut self, hand_no: u64, entry: Option<Entry>) {
         let Some(entry) = entry else { return };
@@ -86,6 +93,14 @@ pub(super) struct Claim<'a> {
     pub(super) dealer: Commitment,
     pub(super) seat: u8,
     pub(super) player: PlayerId,
+    pub(super) signer: TableSigner<'a>,
+}
+
+/// Log of the table that receipts must be signed for, and the keys that are known.
+#[derive(Clone, Copy)]
+pub(super) struct TableSigner<'a> {
+    /// Origin of the dealer's log that has promised the hand.
+    pub(super) dealer: &'a str,
     pub(super) trust: &'a TrustedKeys,
 }
 
@@ -117,7 +132,7 @@ impl Claim<'_> {
             player_key: key,
             position: receipt.position,
         };
-        check_signature(self.trust, &signed, &receipt.key_id, &receipt.signature)
+        check_signature(self.signer, &signed, &receipt.key_id, &receipt.signature)
     }
 
     /// Checks the receipt for revealed entropy. Returns what to keep of it.
@@ -142,7 +157,7 @@ impl Claim<'_> {
             entropy,
             position: receipt.position,
         };
-        check_signature(self.trust, &signed, &receipt.key_id, &receipt.signature)
+        check_signature(self.signer, &signed, &receipt.key_id, &receipt.signature)
     }
 }
 
@@ -151,12 +166,12 @@ pub(super) fn check_decision(
     receipt: Option<&pb::DecisionReceipt>,
     context: &Context,
     chain: &Chain,
-    trust: &TrustedKeys,
+    signer: TableSigner<'_>,
 ) -> Result<Option<Entry>, Fault> {
     let receipt = receipt.ok_or(V::Missing("a receipt for a decision"))?;
     check_content(&[(receipt.chain == chain.0, "another decision")])?;
     let signed = DecisionReceipt { context, chain, position: receipt.position };
-    check_signature(trust, &signed, &receipt.key_id, &receipt.signature)
+    check_signature(signer, &signed, &receipt.key_id, &receipt.signature)
 }
 
 fn check_content(same: &[(bool, &'static str)]) -> Result<(), Fault> {
@@ -168,7 +183,7 @@ fn check_content(same: &[(bool, &'static str)]) -> Result<(), Fault> {
 
 /// Checks that a key of the table's log signed it; without keys nothing is known of signatures.
 fn check_signature(
-    trust: &TrustedKeys,
+    TableSigner { dealer, trust }: TableSigner<'_>,
     signed: &impl SignedText,
     key_id: &[u8],
     signature: &[u8],
@@ -176,6 +191,7 @@ fn check_signature(
     if !trust.has(LogKind::Table) {
         return Ok(None);
     }
-    let entry = trust.entry_of(SigningLog::Table, signed, key_id, signature);
+    let log = SigningLog::TableBeside { dealer };
+    let entry = trust.entry_of(log, signed, key_id, signature);
     entry.map(Some).ok_or_else(|| V::ReceiptSignature.into())
 }

@@ -126,13 +126,15 @@ impl Chance {
         hand_no: u64,
         receipt: Option<&pb::DecisionReceipt>,
     ) -> Result<Option<Entry>, super::violation::Fault> {
-        let Some(hand) = self.hands.get_mut(&hand_no) else { return Ok(None) };
+        let Some(hand) = self.hands.get(&hand_no) else { return Ok(None) };
         let bytes = receipt.map(|receipt| hand::to_array("a receipt's chain", &receipt.chain));
         let chain = bytes.transpose()?.map(Chain);
         let context = *hand.decisions.context();
         let chain = chain.unwrap_or(Chain([0; 32]));
-        let entry = receipts::check_decision(receipt, &context, &chain, &self.trust)?;
-        hand.decisions.receive(&chain)?;
+        let signer = self.table_signer(hand_no);
+        let entry = receipts::check_decision(receipt, &context, &chain, signer)?;
+        let hand = self.hands.get_mut(&hand_no);
+        hand.map_or(Ok(()), |hand| hand.decisions.receive(&chain))?;
         Ok(entry)
     }
 }

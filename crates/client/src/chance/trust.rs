@@ -4,7 +4,7 @@ use std::fmt;
 
 use fairness::evidence::Entry;
 use fairness::{KeyId, SignedText};
-use merkle::{KeysFileError, ListedKey, parse_keys_file};
+use merkle::{KeysFileError, ListedKey, parse_keys_file, room_of};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
@@ -18,11 +18,10 @@ pub(crate) enum LogKind {
 /// Log whose key a signature has to be of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SigningLog<'a> {
-    Table,
+    /// A table's log of the room that this dealer's log is of.
+    TableBeside { dealer: &'a str },
     /// The log of this name, which is a dealer's.
-    Dealer {
-        origin: &'a str,
-    },
+    Dealer { origin: &'a str },
 }
 
 impl LogKind {
@@ -85,7 +84,10 @@ impl TrustedKeys {
     ) -> Option<Entry> {
         let signature: [u8; 64] = signature.try_into().ok()?;
         let of_log = |origin: &str| match log {
-            SigningLog::Table => origin.ends_with(LogKind::Table.suffix()),
+            SigningLog::TableBeside { dealer } => {
+                let room = room_of(dealer, "dealer");
+                room.is_some() && room_of(origin, "table") == room
+            }
             SigningLog::Dealer { origin: named } => {
                 origin.ends_with(LogKind::Dealer.suffix()) && origin == named
             }
@@ -161,7 +163,12 @@ mod tests {
         let entry = |log| trust.entry_of(log, &text, &id, &signature);
         assert!(entry(of("room/dealer")).is_some());
         assert_eq!(entry(of("other/dealer")), None);
-        assert_eq!(entry(SigningLog::Table), None);
+        let beside = |dealer| SigningLog::TableBeside { dealer };
+        assert_eq!(entry(beside("room/dealer")), None);
+        trust.add("room/3/table", key.verifying_key().to_bytes());
+        let entry = |log| trust.entry_of(log, &text, &id, &signature);
+        assert!(entry(beside("room/dealer")).is_some() && entry(beside("room/3/dealer")).is_some());
+        assert_eq!(entry(beside("other/dealer")), None);
         assert_eq!(trust.entry_of(of("room/dealer"), &text, &[0; 8], &signature), None);
         assert_eq!(trust.entry_of(of("room/dealer"), &text, &id, &[0; 64]), None);
         assert_eq!(trust.entry_of(of("room/dealer"), &text, &id, &[]), None);

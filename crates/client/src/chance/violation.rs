@@ -47,6 +47,10 @@ pub enum ViolationKind {
     Missing(&'static str),
     #[error("the hand has another rule set or other settings than the player sat down to")]
     OtherRules,
+    #[error("{0} cannot be read, or lies outside the bounds")]
+    UnreadableRules(&'static str),
+    #[error("seat {seat} has withheld its entropy, and is dealt in before it has sat out")]
+    NotExcluded { seat: u32 },
     #[error("hand {expected} is skipped")]
     NumberSkipped { expected: u64 },
     #[error("the number was used before")]

@@ -46,6 +46,8 @@ export class Chance {
   #open = null;
   /** @protected @type {Map<string, Closed>} */
   closings = new Map();
+  /** Until when players who withheld are dealt into no number, at the least. @type {Map<string, number>} */
+  #excluded = new Map();
   /** A hand of which the last snapshot showed nothing: the table has lost its cards, or it was never dealt. */
   #bare = "";
   /** Numbers in which something was wrong: nothing is revealed for them. @protected @type {Set<string>} */
@@ -212,6 +214,8 @@ export class Chance {
     // Who sits down later is not in the hand: the roster is fixed when it opens.
     const places = known ?? roster.map((seat) => ({ seat, playerId: nameOf(seat) }));
     if (places.map(({ seat }) => seat).join() !== roster.join()) throw new Fault("table", handNo, "it has another roster than before");
+    const early = places.find(({ playerId }) => (this.#excluded.get(playerId) ?? 0) > this.sequence.toldMs);
+    if (early) throw new Fault("table", handNo, `seat ${early.seat} has withheld its number just now, and is dealt in`);
     this.#open = { handNo, roster: places };
     if (!closed) return;
     const before = this.closings.get(handNo);
@@ -312,9 +316,18 @@ export class Chance {
     } finally {
       // The seed of a burnt number is opened at once.
       await this.#ended(handNo, cause === "ABORT_CAUSE_WITHHELD" ? 0 : this.agreed.seedDelayMs);
+      if (isOpen) this.#exclude(voided);
       if (isOpen) this.#open = null;
     }
     await answer();
+  }
+
+  /** Notes who sits out after a burn. @param {import("../types.js").HandVoided} voided */
+  #exclude({ cause, seats = [] }) {
+    if (cause !== "ABORT_CAUSE_WITHHELD") return;
+    const now = this.sequence.toldMs;
+    for (const [playerId, until] of this.#excluded) if (until <= now) this.#excluded.delete(playerId);
+    for (const { seat, playerId } of this.#open?.roster ?? []) if (seats.includes(seat)) this.#excluded.set(playerId, now + this.agreed.exclusionMs);
   }
 
   /** @param {import("../types.js").SeedPublished} told */

@@ -2,15 +2,18 @@
 
 import { fromBase64 } from "../api/ids.js";
 import { equal, idBytes, number, sha256, utf8 } from "./bytes.js";
+import { DECKS } from "./cards.js";
 import { contextInput, promiseText, rulesHash, seedInput } from "./fair.js";
 import { Fault } from "./fault.js";
+import { timesOf } from "./settings.js";
 
 /** @typedef {import("./fair.js").Binding} Binding */
 /** @typedef {import("../types.js").Commitment} Commitment */
 
-const HOUR_MS = 3_600_000;
 // Seeds that are opened a day later need as many.
 const MOST = 512;
+// Promises that are kept of numbers whose seeds were opened: of the newest.
+const OPENED_MOST = 64;
 
 /** A line's value of a canonical text. @param {string} text @param {string} name */
 const valueOf = (text, name) => text.split("\n").find((line) => line.startsWith(`${name} = `))?.slice(name.length + 3) ?? "";
@@ -23,17 +26,20 @@ export class Agreement {
     this.settings = settings;
     /** The game by its rule set, whatever else a table says of itself. */
     this.variant = valueOf(ruleSet, "variant").replaceAll('"', "");
-    // A developer's room lets its time pass faster.
-    const scale = Math.max(1, Number(valueOf(settings, "time_scale")) || 1);
-    const isDelayed = valueOf(settings, "reveal") === '"delayed"';
+    const times = timesOf(settings);
+    /** Whether the rules are read: without them nothing could be demanded of the table. */
+    this.isReadable = times !== null && this.variant in DECKS;
     /** How long a seed may stay shut after its hand. */
-    this.seedDelayMs = (isDelayed ? 24 * HOUR_MS : 0) / scale;
+    this.seedDelayMs = times?.seedDelayMs ?? 0;
     /** How long a hand is suspended for before it may end without an agreement. */
-    this.suspendMs = ((Number(valueOf(settings, "suspend_hours")) || 0) * HOUR_MS) / scale;
+    this.suspendMs = times?.suspendMs ?? 0;
+    /** How long who withheld sits out at the least. */
+    this.exclusionMs = times?.exclusionMs ?? 0;
   }
 
   /** @param {string | undefined} handNo @param {{ruleSet?: string, settings?: string}} told */
   check(handNo, { ruleSet = "", settings = "" }) {
+    if (!this.isReadable) throw new Fault("table", handNo, "its rule set or settings cannot be read, or lie outside their bounds");
     if (ruleSet !== this.ruleSet || settings !== this.settings)
       throw new Fault("table", handNo, "it has another rule set or other settings than the table showed you");
   }
@@ -42,6 +48,8 @@ export class Agreement {
 export class Promises {
   /** @type {Map<string, Binding>} */
   #bindings = new Map();
+  /** Numbers whose seeds were opened, the oldest first. @type {string[]} */
+  #opened = [];
 
   /**
    * @param {string} tableId
@@ -91,11 +99,13 @@ export class Promises {
   }
 
   /** Checks an opened seed. @param {import("../types.js").SeedPublished} told */
-  async checkSeed({ handNo, seed, refused }) {
+  async checkSeed({ handNo = "0", seed, refused }) {
     const binding = this.of(handNo);
     if (!binding) return;
     const bytes = fromBase64(seed);
     const isPromised = equal(binding.dealer, await sha256(seedInput(binding.context, bytes)));
     if (refused || !isPromised) throw new Fault("dealer", handNo, "the seed that was opened is not the one that was promised");
+    if (!this.#opened.includes(handNo)) this.#opened.push(handNo);
+    while (this.#opened.length > OPENED_MOST) this.#bindings.delete(this.#opened.shift() ?? "");
   }
 }

@@ -123,6 +123,29 @@ test("a number that was burnt for want of one's own is opened all the same", asy
   assert.deepEqual(house.revealed(), ["1"]);
 });
 
+test("who withheld sits out", async () => {
+  for (const [ms, fits] of [[19_999, /seat 2 has withheld/], [20_000, null]]) {
+    const { house, take } = await upTo("closed");
+    await take({ voided: { handNo: "1", cause: "ABORT_CAUSE_WITHHELD", seats: [2] } });
+    await take({ nextHand: await house.promise("2") });
+    house.ms += ms;
+    const next = take({ entropy: await house.open("2") });
+    await (fits ? assert.rejects(next, fault(fits)) : next);
+  }
+});
+
+test("rules that cannot be read, or lie outside their bounds, are not played by", async () => {
+  const others = [{ settings: "" }, { settings: RULES.settings.replace("reveal_ms = 2000", "reveal_ms = 1") }, { settings: `${RULES.settings}x = 1\n` }, { ruleSet: 'variant = "poker"\n' }];
+  for (const other of others) {
+    const house = await House.open();
+    Object.assign(house.view, other);
+    await assert.rejects(chanceOf(house), fault(/outside their bounds/));
+  }
+  const house = await House.open();
+  house.view.settings = `${RULES.settings}time_scale = 20\n`;
+  assert.equal((await chanceOf(house)).agreed.exclusionMs, 1000);
+});
+
 test("what cannot be read is as good as not said", async () => {
   const { house, take } = await upTo("closed");
   await assert.rejects(take({ handStarted: { ...(await house.started("1")), transcript: "?" } }), fault(/cannot be read/));

@@ -8,7 +8,7 @@ import { chainWith } from "../chance/decisions.js";
 import { RoomKeys } from "../chance/roomkeys.js";
 import { fold } from "../store/fold.js";
 
-export const RULES = { ruleSet: 'variant = "dice"\n', settings: 'reveal = "at_once"\nsuspend_hours = 2\n' };
+export const RULES = { ruleSet: 'variant = "dice"\n', settings: 'action_seconds = 30\nbank_seconds = 60\ncommit_ms = 2000\ncontributors_min = 1\nreveal = "at_once"\nreveal_ms = 2000\nsuspend_hours = 2\n' };
 const ORIGIN = "room/dealer";
 const START_MS = Date.parse("2026-11-27T22:00:00Z");
 

@@ -98,9 +98,10 @@ fn many_broken_numbers_are_reported() {
         let seats = vec![5];
         let fixture = numbered(hand_no);
         let closed = fixture.closed(None, Some(Entropy([1; 32])));
-        player.apply(What::Entropy(closed)).unwrap();
+        let minute = hand_no * 60_000_000;
+        player.chance.apply(&at(minute, What::Entropy(closed))).unwrap();
         let voided = pb::HandVoided { hand_no, seats, cause, ..Default::default() };
-        player.apply(What::Voided(voided)).unwrap();
+        player.chance.apply(&at(minute, What::Voided(voided))).unwrap();
         let mut notices = player.chance.take_notices();
         notices.retain(|notice| matches!(notice, Notice::ManyBroken { .. }));
         notices
@@ -113,6 +114,54 @@ fn many_broken_numbers_are_reported() {
 fn burnt(hand_no: u64) -> What {
     let (seats, cause) = (vec![OTHER.into()], AbortCause::Withheld.into());
     What::Voided(pb::HandVoided { hand_no, seats, cause, ..Default::default() })
+}
+
+/// A seat of the house that throws away numbers must not be in the next at once.
+/// fairness/SPEC.md §3.6.
+#[test]
+fn who_withheld_sits_out() {
+    let opened_after = |micros: u64, time_scale: u32| {
+        let scaled = |hand_no| {
+            let mut fixture = numbered(hand_no);
+            fixture.settings.time_scale = time_scale;
+            fixture
+        };
+        let mut player = Player::new(scaled(HAND));
+        let closed = player.fixture.closed(None, Some(Entropy([1; 32])));
+        player.apply(What::Entropy(closed)).unwrap();
+        player.chance.apply(&at(1_000_000, burnt(HAND))).unwrap();
+        let next = scaled(HAND + 1).entropy(false, &[]);
+        let judged = player.chance.apply(&at(1_000_000 + micros, What::Entropy(next)));
+        judged.map_err(|found| (found.party, found.kind))
+    };
+    let early = Err((PartyAtFault::Table, ViolationKind::NotExcluded { seat: OTHER.into() }));
+    assert_eq!(opened_after(19_999_999, 1), early);
+    assert_eq!(opened_after(20_000_000, 1), Ok(()));
+    assert_eq!(opened_after(1_999_999, 10), early);
+    assert_eq!(opened_after(2_000_000, 10), Ok(()), "a developer's room");
+}
+
+/// Without them nothing could be demanded of the table. fairness/SPEC.md §12.5.
+#[test]
+fn rules_that_cannot_be_read_are_not_played_by() {
+    let view = player().fixture.view();
+    for (rule_set, settings, what) in [
+        ("", &view.settings[..], "the rule set"),
+        (&view.rule_set[..], "", "the table's settings"),
+        (
+            &view.rule_set,
+            &view.settings.replace("reveal_ms = 2000", "reveal_ms = 1"),
+            "the table's settings",
+        ),
+    ] {
+        let (rule_set, settings) = (rule_set.to_owned(), settings.to_owned());
+        let shown = pb::TableView { rule_set, settings, ..view.clone() };
+        let fixture = HandFixture::new("dice");
+        let mut chance =
+            Chance::new(TABLE, None, Secret::from_bytes(SECRET), fixture.trusted_keys());
+        let found = chance.apply(&WatchMessage::Snapshot(Box::new(shown))).unwrap_err();
+        assert_eq!(found.kind, ViolationKind::UnreadableRules(what));
+    }
 }
 
 /// A snapshot that shows one number in play and the next one closed: nothing is revealed for a
