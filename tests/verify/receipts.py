@@ -3,7 +3,8 @@
 A log gives a position once, so a receipt contradicts a file that shows another record there,
 whichever number it is for. Where a record of this hand must be in the file if it is anywhere, its
 absence does too: between the first record of the table's stream and the last of that or the hand's.
-A record whose payload is kept back decides nothing.
+What was revealed stands in the stream of a hand that was sealed or has ended, and what was decided
+in one that has ended, so there no position is an excuse. A record whose payload is kept back decides nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .promise import Promise
 from .proto import Message
 from .walk import Walk
 
+OTHER_CHAIN = "the chain of decisions is another than the receipt for a decision has"
 OF_ANOTHER = "the position of a receipt for another number holds something else"
 
 
@@ -42,6 +44,9 @@ class Receipts:
         self.last = max(self.at, default=0)
         self.asked = {leave.position for leave in leaves.asked(case)}
         self.burnt = dict(_burnt(case, made))
+        has_ended = any(case.find(kind) for kind in ("HandSettled", "HandAborted"))
+        self.shows_reveals = has_ended or case.find("HandSealed") is not None
+        self.shows_decisions = has_ended and walked.whole
 
     def against(self, one: Signed) -> Iterator[str]:
         """How the records contradict a receipt."""
@@ -92,7 +97,8 @@ class Receipts:
         decides, read = self._found(one)
         told = read is not None and read.kind == "EntropyRevealed" and (
             read.event.seat, read.event.entropy) == (seat[0], entropy)
-        if decides and not told:
+        beyond = self.shows_reveals and position(one) not in self.at
+        if (decides or beyond) and not told:
             yield "the receipt for a revealed number is for no record of this hand"
 
     def _excluded(self, one: Signed) -> Iterator[str]:
@@ -105,13 +111,14 @@ class Receipts:
     def _decided(self, one: Signed) -> Iterator[str]:
         """The kind of record, always; the chain, as far as the hand could be played again."""
         decides, read = self._found(one)
-        if not decides:
-            return
         place, chain = position(one), one.fields[1]
-        if (read is None or read.kind != "MoveDecided") and place not in self.asked:
+        if not decides:
+            if self.shows_decisions and chain not in self.walked.chain.values():
+                yield OTHER_CHAIN
+        elif (read is None or read.kind != "MoveDecided") and place not in self.asked:
             yield "the position of the receipt for a decision holds something else"
         elif self.walked.chain.get(place, chain) != chain:
-            yield "the chain of decisions is another than the receipt for a decision has"
+            yield OTHER_CHAIN
 
     def _another(self, one: Signed) -> Iterator[str]:
         """Receipts of another number. The table's stream has commitments to several numbers, and

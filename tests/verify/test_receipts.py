@@ -72,10 +72,19 @@ class Receipts(Hand):
         for texts in (
             self.decided_at(self.place("MoveDecided")),
             *(self.committed_at(at) for at in (before, last + 1, 10**6)),
-            *(self.revealed_at(at) for at in (before, last + 1, 10**6)),
             *(self.decided_at(at) for at in (before, last + 1, 10**6)),
         ):
             self.assertEqual(self.told(texts).verdict, "not_finished", texts)
+        for at in (before, last + 1, 10**6):
+            # It was sealed: all that was revealed is there.
+            self.assertEqual(self.against(self.revealed_at(at)), (NO_REVEAL,))
+
+    def test_a_position_beyond_a_hand_that_has_ended(self) -> None:
+        self.play(Plan("dice", 3, clocks=False, leaves=False))
+        for at in (10**6, 1 << 60):
+            self.assertEqual(self.against(self.revealed_at(at)), (NO_REVEAL,))
+            self.assertEqual(self.against(self.decided_at(at)), (OTHER_CHAIN,))
+            self.assertEqual(self.against(self.committed_at(at)), ())
 
     def test_a_record_that_is_kept_back(self) -> None:
         def bend(entries: list[Entry]) -> None:

@@ -89,6 +89,7 @@ struct Examination<'a> {
     /// The chain that each record of a decision or leave stands for, by position, as far as the hand
     /// could be replayed.
     chains: BTreeMap<u64, Chain>,
+    is_replayed: bool,
 }
 
 impl<'a> Examination<'a> {
@@ -98,13 +99,15 @@ impl<'a> Examination<'a> {
         entries: &[Entry],
         table_keys: &[TextKey],
     ) -> Examination<'a> {
+        let replay = Replay::run(decoded);
         let mut examination = Examination {
             decoded,
             promise,
             signed: Vec::new(),
             own: None,
             closings: BTreeMap::new(),
-            chains: signatures::chains(decoded, &Replay::run(decoded)),
+            chains: signatures::chains(decoded, &replay),
+            is_replayed: !replay.is_stopped(),
         };
         for entry in entries {
             match entry {

@@ -263,6 +263,23 @@ fn a_receipt_for_another_number_convicts_where_the_file_shows_its_position() {
     assert_eq!(only(kept.reveal_receipt(&kept.entropy, 1_000_000)), Vec::<String>::new());
 }
 
+/// A table that signs for an impossible position takes nothing back by it. fairness/SPEC.md §16.1.
+#[test]
+fn a_position_that_no_record_has_is_no_excuse_in_a_hand_that_has_ended() {
+    let room = played(&[]);
+    let kept = Kept::of(&room, 1);
+    let bundle = room.bundle(1);
+    let only = |entry: Entry| examine(&bundle, &[entry]).convictions.len();
+    let decision = |chain: &Chain| {
+        let context = &kept.context;
+        signed(&DecisionReceipt { context, chain, position: 1 << 60 }, 0)
+    };
+    assert_eq!(only(kept.reveal_receipt(&kept.entropy, 1 << 60)), 1);
+    assert_eq!(only(decision(&Chain([5; 32]))), 1);
+    let chains = hand::chains(&room.records(1));
+    assert_eq!(only(decision(&chains[&first_decision(&room)])), 0, "it stands in the hand");
+}
+
 /// fairness/SPEC.md §16.1.
 #[test]
 fn an_exclusion_against_a_reveal_that_was_receipted_convicts_the_table() {

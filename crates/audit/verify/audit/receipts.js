@@ -1,7 +1,8 @@
 // How a receipt of the table is compared with the records of a hand. A log gives a position once, so a receipt contradicts a
 // file that shows another record there, whichever number it is for. Where a record of this hand must be in the file if it is
-// anywhere, its absence does too: between the first record of the table's stream and the last of that or the hand's. A record
-// whose payload is kept back decides nothing.
+// anywhere, its absence does too: between the first record of the table's stream and the last of that or the hand's. What was
+// revealed stands in the stream of a hand that was sealed or has ended, and what was decided in one that has ended, so there
+// no position is an excuse. A record whose payload is kept back decides nothing.
 
 import { equal, hex, same } from "../bytes.js";
 import { numberIn } from "../evidence.js";
@@ -9,6 +10,7 @@ import { contextOf } from "../fair.js";
 import { WITHHELD } from "./aborts.js";
 import { askedLeaves } from "./leaves.js";
 
+const OTHER_CHAIN = "the chain of decisions is another than the receipt for a decision has";
 const OF_ANOTHER = "the position of a receipt for another number holds something else";
 
 // The closing in the table's log.
@@ -35,6 +37,9 @@ export class Receipts {
     Object.assign(this, { records, walk, promise, burnt });
     this.at = new Map(records.bundle.table.records.map((record) => [record.position, record]));
     this.asked = new Set(askedLeaves(records).map(({ position }) => position));
+    const hasEnded = Boolean(records.find("HandSettled") || records.find("HandAborted"));
+    this.showsReveals = hasEnded || Boolean(records.find("HandSealed"));
+    this.showsDecisions = hasEnded && walk.isWhole;
   }
 
   // How the records contradict a receipt.
@@ -47,7 +52,7 @@ export class Receipts {
     if (!isOurs) return [...excluded, ...(record && !mayBe(receipt, record) ? [OF_ANOTHER] : [])];
     if (tag === "receipt-sig") return this.committed(fields, isDecided, record);
     if (tag === "reveal-receipt-sig") return [...excluded, ...this.revealed(fields, isDecided, record)];
-    return isDecided ? this.decided(fields, record) : [];
+    return this.decided(fields, isDecided, record);
   }
 
   // Whether the file decides what stands at a position, and the record there.
@@ -76,12 +81,13 @@ export class Receipts {
   }
 
   // The table gives no receipt for a number that comes after the burn.
-  revealed([, , [seat], , entropy], isDecided, record) {
+  revealed([, , [seat], , entropy, position], isDecided, record) {
+    const isBeyond = this.showsReveals && !this.at.has(numberIn(position));
     const burnt = this.records.find("HandAborted")?.event;
     if (burnt?.cause === WITHHELD && burnt.seats.includes(seat))
       return [`the number was burnt for seat ${seat}, which has a receipt for its number`];
     const isIt = record?.name === "EntropyRevealed" && same(record.event, { seat, entropy });
-    return isDecided && !isIt ? ["the receipt for a revealed number is for no record of this hand"] : [];
+    return (isDecided || isBeyond) && !isIt ? ["the receipt for a revealed number is for no record of this hand"] : [];
   }
 
   excluded([context, , [seat], player]) {
@@ -91,13 +97,13 @@ export class Receipts {
   }
 
   // The kind of record, always; the chain, as far as the hand could be played again.
-  decided([, chain, position], record) {
+  decided([, chain, position], isDecided, record) {
     const place = numberIn(position);
+    const isElsewhere = () => [...this.walk.chain.values()].some((own) => equal(own, chain));
+    if (!isDecided) return this.showsDecisions && !isElsewhere() ? [OTHER_CHAIN] : [];
     if (record?.name !== "MoveDecided" && !this.asked.has(place))
       return ["the position of the receipt for a decision holds something else"];
-    return equal(this.walk.chain.get(place) ?? chain, chain)
-      ? []
-      : ["the chain of decisions is another than the receipt for a decision has"];
+    return equal(this.walk.chain.get(place) ?? chain, chain) ? [] : [OTHER_CHAIN];
   }
 }
 

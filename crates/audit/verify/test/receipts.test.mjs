@@ -63,8 +63,10 @@ test("receipts of a hand that goes on", async () => {
     assert.deepEqual(await against(bytes, [await decided(one, place)]), [NO_DECISION]);
   }
   for (const place of [last + 1n, FAR]) {
-    for (const receipt of [committed, revealed, decided])
+    for (const receipt of [committed, decided])
       assert.deepEqual(await against(bytes, [await receipt(one, place)]), [], `${place}`);
+    // It was sealed: all that was revealed is there.
+    assert.deepEqual(await against(bytes, [await revealed(one, place)]), [NO_REVEAL]);
   }
   const [decision] = placesOf(one, "MoveDecided");
   assert.equal((await told(one, [await decided(one, decision)])).verdict, "not_finished");
@@ -150,7 +152,9 @@ test("receipts of another number", async () => {
   assert.deepEqual(await against(bytes, [await revealed(one, opened)]), [OTHER_NUMBER]);
   assert.deepEqual(await against(bytes, [await committed(one, finished)]), [OTHER_NUMBER]);
   one.bound = [one.context, dealer];
-  for (const line of await Promise.all(unknown(before))) assert.deepEqual(await against(bytes, [line]), []);
+  // The hand has ended, and has no such reveal or decision anywhere.
+  const expected = [[], [NO_REVEAL], [OTHER_CHAIN]];
+  for (const [at, line] of (await Promise.all(unknown(before))).entries()) assert.deepEqual(await against(bytes, [line]), expected[at]);
 });
 
 test("a commitment to the next number", async () => {

@@ -6,8 +6,9 @@ use super::Examination;
 
 /// Record that the file has at a position of the table's log.
 pub(super) enum AtPosition<'a> {
-    /// The file does not reach the position, or withholds what stands there.
-    Unknown,
+    /// The file does not reach the position.
+    Beyond,
+    Withheld,
     /// Neither in the hand's stream nor in the table's.
     Absent,
     Shown(&'a TableRecord),
@@ -17,7 +18,7 @@ impl Examination<'_> {
     /// Whether something else than a record of this hand stands at a position, or nothing does.
     pub(super) fn differs(&self, position: u64, is_it: impl Fn(&TableRecord) -> bool) -> bool {
         match self.at_position(position) {
-            AtPosition::Unknown => false,
+            AtPosition::Beyond | AtPosition::Withheld => false,
             AtPosition::Absent => true,
             AtPosition::Shown(shown) => !is_it(shown),
         }
@@ -34,9 +35,8 @@ impl Examination<'_> {
         let mut decoded = self.decoded.hand.iter().chain(&self.decoded.table);
         match decoded.find(|read| read.event.position.0 == position) {
             Some(read) => AtPosition::Shown(&read.recorded),
-            None if !reached || all().any(|event| event.position.0 == position) => {
-                AtPosition::Unknown
-            }
+            None if all().any(|event| event.position.0 == position) => AtPosition::Withheld,
+            None if !reached => AtPosition::Beyond,
             None => AtPosition::Absent,
         }
     }

@@ -11,6 +11,7 @@ use proto::event::v1 as pb;
 use wire::TableRecord;
 
 use super::Examination;
+use super::positions::AtPosition;
 use crate::hand::closing::dealer_closing;
 use crate::hand::signatures;
 
@@ -78,6 +79,10 @@ impl Examination<'_> {
         }
     }
 
+    fn has_ended(&self) -> bool {
+        self.decoded.settled().is_ok() || self.decoded.aborted().is_ok()
+    }
+
     fn commit_receipt(&self, given: &Given<'_>, position: u64) -> Option<String> {
         let seat = given.seat;
         if let Ok((_, closing)) = dealer_closing(self.decoded) {
@@ -113,7 +118,11 @@ impl Examination<'_> {
             let pb::EntropyRevealed { seat: shown, entropy: revealed } = it;
             *shown == u32::from(seat) && *revealed == entropy.0[..]
         };
-        self.differs(position, is_it).then(|| broken_receipt("a reveal", seat, position))
+        // The stream of a hand that was sealed or has ended has all that was revealed.
+        let is_whole = self.decoded.sealed().is_ok() || self.has_ended();
+        let is_beyond = is_whole && matches!(self.at_position(position), AtPosition::Beyond);
+        (is_beyond || self.differs(position, is_it))
+            .then(|| broken_receipt("a reveal", seat, position))
     }
 
     /// The chain is compared as far as the hand could be replayed; what kind of record it is, always.
@@ -125,7 +134,13 @@ impl Examination<'_> {
             (matches!(shown, TableRecord::MoveDecided(_)) || is_asked())
                 && self.chains.get(&position).is_none_or(|recorded| recorded == chain)
         };
-        self.differs(position, is_it).then(|| {
+        // A hand that has ended, and was replayed to its end, has all that was decided.
+        let is_beyond =
+            matches!(self.at_position(position), AtPosition::Beyond | AtPosition::Withheld)
+                && self.is_replayed
+                && self.has_ended()
+                && self.chains.values().all(|recorded| recorded != chain);
+        (is_beyond || self.differs(position, is_it)).then(|| {
             format!(
                 "the TABLE signed that a decision stands at position {position} of its log, with all \
                  decided before it, and that is not so"
