@@ -152,8 +152,6 @@ struct Agreement {
     seed_delay: Duration,
     /// Time that a hand is suspended for before it ends without an agreement.
     suspend_time: Duration,
-    /// Shortest time for which who withheld sits out.
-    exclusion_time: Duration,
 }
 
 impl Agreement {
@@ -171,7 +169,6 @@ impl Agreement {
             variant: rules.variant(),
             seed_delay: parsed.seed_delay(),
             suspend_time: parsed.suspension_limit(),
-            exclusion_time: parsed.scaled(exclusion::MIN_EXCLUSION),
         })
     }
 
@@ -357,6 +354,8 @@ impl Chance {
             }
         }
         self.check_rules(view.hand_no, &view.rule_set, &view.settings)?;
+        // It has no time of the table's to hold anybody to.
+        self.excluded.clear();
         (self.seat, self.playing) = (0, false);
         self.seats.clear();
         view.seats.iter().for_each(|seat| self.update_seat(seat));

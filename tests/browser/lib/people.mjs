@@ -40,9 +40,9 @@ export class Person {
     this.page.on("console", (message) => {
       // A busy room asks for a moment's patience: the pages ask again.
       const isBusy = /status of (429|503)/.test(message.text());
-      // A hand may open without a seat, or close its window, while the seat's commitment to it is on its way: it is
-      // refused, and the page commits to the next number.
-      const isLate = message.location().url.endsWith("/CommitEntropy") && /status of 400/.test(message.text());
+      // A hand may open without a seat, or close its window, or the seat may not be paid for yet, while the seat's
+      // commitment to it is on its way: it is refused, and the page commits to the next number.
+      const isLate = message.location().url.endsWith("/CommitEntropy") && /status of 40[03]/.test(message.text());
       if (isLate && this.lateCommitments++ < MAX_LATE) return;
       if (message.type() === "error" && !isBusy) this.faults.push(`${message.text()} (${message.location().url})`);
     });

@@ -4,7 +4,7 @@ use super::*;
 
 /// Shortest time between a burn's record and the next number with who withheld in it: 30 seconds
 /// (fairness/SPEC.md §3.6), less those by which a record may be later than the burn.
-pub(super) const MIN_EXCLUSION: Duration = Duration::from_secs(20);
+const MIN_EXCLUSION: Duration = Duration::from_secs(20);
 
 impl Chance {
     /// Notes who sits out after a burn.
@@ -16,8 +16,7 @@ impl Chance {
         let roster = self.open_round.iter().filter(|open| open.hand_no == voided.hand_no);
         let roster = roster.flat_map(|open| open.roster.iter().flatten());
         let named = roster.filter(|(seat, _)| voided.seats.contains(seat));
-        let lasts = self.agreed.as_ref().map_or(Duration::ZERO, |agreed| agreed.exclusion_time);
-        let until = self.now.plus(lasts);
+        let until = self.now.plus(MIN_EXCLUSION);
         self.excluded.extend(named.filter_map(|(_, player)| player.map(|it| (it, until))));
     }
 

@@ -31,6 +31,8 @@ import { numberOf, Sequence } from "./sequence.js";
 
 const PROVED_HANDS = 20n;
 const OVER = "HAND_PHASE_OVER";
+/** Shortest time between a burn's record and the next number with who withheld in it: 30 seconds, less those by which a record may be late. */
+const EXCLUSION_MS = 20_000;
 
 export class Chance {
   /** @type {Hand | null} */
@@ -164,6 +166,8 @@ export class Chance {
     const inPlay = hand && !isOver ? dealt : null;
     const last = [numberOf(view.handNo), open ?? 0n, inPlay ?? 0n].reduce((most, one) => (one > most ? one : most));
     this.sequence.snapshot(last, open, inPlay);
+    // A snapshot has no time of the table's to hold anybody to.
+    this.#excluded.clear();
     [this.#open, this.#bare] = [null, ""];
     const stands = entropy?.suspension ? entropy : hand;
     this.suspensions.tell(stands?.handNo ?? "0", stands?.suspension, null);
@@ -327,7 +331,7 @@ export class Chance {
     if (cause !== "ABORT_CAUSE_WITHHELD") return;
     const now = this.sequence.toldMs;
     for (const [playerId, until] of this.#excluded) if (until <= now) this.#excluded.delete(playerId);
-    for (const { seat, playerId } of this.#open?.roster ?? []) if (seats.includes(seat)) this.#excluded.set(playerId, now + this.agreed.exclusionMs);
+    for (const { seat, playerId } of this.#open?.roster ?? []) if (playerId && seats.includes(seat)) this.#excluded.set(playerId, now + EXCLUSION_MS);
   }
 
   /** @param {import("../types.js").SeedPublished} told */

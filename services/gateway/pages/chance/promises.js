@@ -33,8 +33,6 @@ export class Agreement {
     this.seedDelayMs = times?.seedDelayMs ?? 0;
     /** How long a hand is suspended for before it may end without an agreement. */
     this.suspendMs = times?.suspendMs ?? 0;
-    /** How long who withheld sits out at the least. */
-    this.exclusionMs = times?.exclusionMs ?? 0;
   }
 
   /** @param {string | undefined} handNo @param {{ruleSet?: string, settings?: string}} told */

@@ -1,8 +1,6 @@
 // Settings of a table, as their text has them: what a hand's client may demand, and until when.
 
 const HOUR_MS = 3_600_000;
-/** Shortest time between a burn's record and the next number with who withheld in it: 30 seconds, less those by which a record may be late. */
-const EXCLUSION_MS = 20_000;
 /** Names, ascending, with the least and the most. @type {[string, number, number][]} */
 const BOUNDS = [
   ["action_seconds", 1, 600],
@@ -22,7 +20,7 @@ const REVEALS = ['"at_once"', '"delayed"'];
 /**
  * Times of a table by its settings; null if they cannot be read, or lie outside their bounds.
  * @param {string} text
- * @returns {{seedDelayMs: number, suspendMs: number, exclusionMs: number} | null}
+ * @returns {{seedDelayMs: number, suspendMs: number} | null}
  */
 export function timesOf(text) {
   const lines = text.split("\n");
@@ -47,6 +45,5 @@ export function timesOf(text) {
   return {
     seedDelayMs: values.get("reveal") === '"delayed"' ? (24 * HOUR_MS) / scale : 0,
     suspendMs: (Number(values.get("suspend_hours")) * HOUR_MS) / scale,
-    exclusionMs: EXCLUSION_MS / scale,
   };
 }
