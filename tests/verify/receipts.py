@@ -31,12 +31,12 @@ def closing(case: Case) -> Message | None:
 
 
 def position(one: Signed) -> int:
-    """Where a receipt says that its record stands."""
+    """Position that a receipt names."""
     return int.from_bytes(one.fields[-1], "big")
 
 
 class Receipts:
-    """What receipts are held against."""
+    """The records that receipts are compared with."""
 
     def __init__(self, case: Case, walked: Walk, made: Promise) -> None:
         self.case, self.walked, self.made = case, walked, made
@@ -49,7 +49,7 @@ class Receipts:
         self.shows_decisions = has_ended and walked.whole
 
     def against(self, one: Signed) -> Iterator[str]:
-        """How the records contradict a receipt."""
+        """Contradictions between a receipt and the records."""
         bound = (self.made.context, self.made.commitment)
         told = 1 if one.tag == "decision-receipt-sig" else 2
         ours = one.fields[:told] == bound[:told]

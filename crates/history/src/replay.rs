@@ -45,7 +45,7 @@ pub struct Replay {
     pub complete: bool,
 }
 
-/// What stands for a word that is hidden from the reader.
+/// Sign for a word that is hidden from the reader.
 const HIDDEN: &str = "??";
 
 /// Plays the history.

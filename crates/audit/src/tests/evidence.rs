@@ -207,7 +207,7 @@ fn a_number_that_nothing_signed_speaks_of_fails_no_hand() {
     assert!(examine(&dropping.bundle(1), &receipted).is_missing);
 }
 
-/// Who committed and left before the roster was fixed has no row. fairness/SPEC.md §16.1.
+/// A player who committed and left before the roster was fixed has no row. fairness/SPEC.md §16.1.
 #[test]
 fn a_receipted_number_of_somebody_who_is_not_in_the_roster_fails_no_hand() {
     let room = played(&[]);

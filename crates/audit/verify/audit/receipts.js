@@ -1,4 +1,4 @@
-// How a receipt of the table is compared with the records of a hand. A log gives a position once, so a receipt contradicts a
+// Comparison of the table's receipts with the records of a hand. A log gives a position once, so a receipt contradicts a
 // file that shows another record there, whichever number it is for. Where a record of this hand must be in the file if it is
 // anywhere, its absence does too: between the first record of the table's stream and the last of that or the hand's. What was
 // revealed stands in the stream of a hand that was sealed or has ended, and what was decided in one that has ended, so there
@@ -16,11 +16,11 @@ const OF_ANOTHER = "the position of a receipt for another number holds something
 // The closing in the table's log.
 export const closingIn = (records) => records.find("EntropyClosed")?.event.closing ?? null;
 
-// Where a receipt says that its record stands.
+// Position that a receipt names.
 export const positionOf = ({ fields }) => numberIn(fields.at(-1));
 
 export class Receipts {
-  // What receipts are held against.
+  // The records that receipts are compared with.
   static async of(records, walk, promise) {
     const burnt = new Map();
     const { signed, table, rules } = promise;
@@ -42,7 +42,7 @@ export class Receipts {
     this.showsDecisions = hasEnded && walk.isWhole;
   }
 
-  // How the records contradict a receipt.
+  // Contradictions between a receipt and the records.
   against(receipt) {
     const { tag, fields } = receipt;
     const { context, commitment } = this.promise;

@@ -15,7 +15,7 @@ use crate::content_type::Codec;
 pub(super) struct AnswerForm {
     pub(super) codec: Codec,
     pub(super) descriptor: MessageDescriptor,
-    /// What streams have converted last.
+    /// Messages that streams have converted last.
     pub(super) recent: Arc<RecentAnswers>,
 }
 

@@ -114,7 +114,7 @@ async fn a_witness_that_is_away_costs_its_cosignature_and_is_asked_again() {
     wait_until_cosigned(&harness, outside.witness.key(), 10).await;
 }
 
-/// Who asks for cosignatures holds up others who ask. ARCHITECTURE.md §2.12.
+/// Callers who ask for cosignatures hold up others who ask. ARCHITECTURE.md §2.12.
 #[tokio::test(start_paused = true)]
 async fn only_the_first_caller_waits_for_a_witness_that_is_away() {
     let harness = Harness::signed_whole(20).await;

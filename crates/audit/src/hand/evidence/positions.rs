@@ -1,4 +1,4 @@
-//! What a file shows at positions of the table's log.
+//! Records that a file shows at positions of the table's log.
 
 use wire::TableRecord;
 
